@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/tile/Tile.h"
+#include "dialects/tilegpu/TileGPU.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tessera::tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+  registry.insert<tessera::tile::TileDialect, tessera::tilegpu::TileGPUDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(
