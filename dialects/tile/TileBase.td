@@ -16,6 +16,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -144,6 +145,9 @@ def Tile_MemOrderAttr : Tile_EnumAttr<Tile_MemOrder, "order">;
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
+
+// Implemented in TileRanges.cpp; keeps the bounds of program ids, extents and indices.
+def Tile_InferRange : DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>;
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 

@@ -112,7 +112,7 @@ def Tile_MakeViewOp : Tile_Op<"make_view", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
+def Tile_ExtentOp : Tile_Op<"extent", [Pure, Tile_InferRange]> {
   let summary = "extent of a view along a dimension, in elements";
   let description = [{ 1. `dim` is less than the view's rank. }];
   let arguments = (ins Tile_ViewType:$view, I32Attr:$dim);

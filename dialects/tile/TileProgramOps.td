@@ -9,7 +9,7 @@
 #define TESSERA_TILE_PROGRAM_OPS
 include "dialects/tile/TileBase.td"
 
-def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure, Tile_InferRange]> {
   let summary = "index of this program along an axis of the grid";
   let description = [{
     At least 0 and less than `tile.num_programs` of the same axis; below 2^31.
@@ -21,7 +21,7 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
 
-def Tile_NumProgramsOp : Tile_Op<"num_programs", [Pure]> {
+def Tile_NumProgramsOp : Tile_Op<"num_programs", [Pure, Tile_InferRange]> {
   let summary = "number of programs along an axis of the grid";
   let description = [{ 1. `axis` is 0, 1 or 2. }];
   let arguments = (ins ConfinedAttr<I32Attr, [IntMinValue<0>, IntMaxValue<2>]>:$axis);

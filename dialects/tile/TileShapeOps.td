@@ -9,7 +9,7 @@
 #define TESSERA_TILE_SHAPE_OPS
 include "dialects/tile/TileBase.td"
 
-def Tile_ArangeOp : Tile_Op<"arange", [Pure]> {
+def Tile_ArangeOp : Tile_Op<"arange", [Pure, Tile_InferRange]> {
   let summary = "the integers start, start + 1, ... as a one-dimensional tile";
   let description = [{
     1. The result has rank 1 and element type i32.
@@ -21,7 +21,7 @@ def Tile_ArangeOp : Tile_Op<"arange", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+def Tile_SplatOp : Tile_Op<"splat", [Pure, Tile_InferRange]> {
   let summary = "a tile whose elements all equal a scalar";
   let description = [{ 1. The result's element type is the operand's type. }];
   let arguments = (ins AnyTypeOf<[Tile_Element, Tile_PtrType]>:$source);
@@ -31,7 +31,7 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
+def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure, Tile_InferRange]> {
   let summary = "inserts a dimension of extent 1";
   let description = [{
     1. `axis` is between 0 and the operand's rank.
@@ -44,7 +44,7 @@ def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, Tile_InferRange]> {
   let summary = "repeats a tile along its dimensions of extent 1";
   let description = [{
     1. Ranks and element types agree.
@@ -57,7 +57,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
+def Tile_ReshapeOp : Tile_Op<"reshape", [Pure, Tile_InferRange]> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{ 1. Element types and numbers of elements agree. }];
   let arguments = (ins Tile_Tensor:$source);
@@ -68,7 +68,7 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure, Tile_InferRange]> {
   let summary = "permutes the dimensions of a tile";
   let description = [{
     Dimension `d` of the result is dimension `permutation[d]` of the operand.
