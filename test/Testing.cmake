@@ -21,8 +21,11 @@ set(TESSERA_TEST_SOURCE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
 set(TESSERA_TEST_BINARY_DIR ${CMAKE_CURRENT_BINARY_DIR})
 
 # Every .mlir, .test and .ptx file below this folder becomes the ctest test lit/<its path>. A file that
-# asks for a feature which is missing here is reported as skipped.
+# asks for a feature which is missing here is reported as skipped. Nothing in a static bundle.
 function(tessera_add_lit_tests)
+  if(TESSERA_STATIC_BUNDLE)
+    return()
+  endif()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${TESSERA_TEST_SOURCE_DIR}
     ${CMAKE_CURRENT_SOURCE_DIR}/*.mlir ${CMAKE_CURRENT_SOURCE_DIR}/*.test
     ${CMAKE_CURRENT_SOURCE_DIR}/*.ptx)
@@ -37,21 +40,35 @@ function(tessera_add_lit_tests)
   endforeach()
 endfunction()
 
-# tessera_add_gtest(name SOURCES a.cpp... [LINK lib...] [USES_MLIR] [WHOLE] [TIMEOUT seconds])
-# Builds bin/<name> and adds every case as the ctest test <name>/<case>. USES_MLIR: the files
-# include MLIR headers; they reuse the precompiled one. WHOLE: one ctest test for the whole binary, for
-# suites of many short cases that share an expensive start.
+# tessera_add_gtest(name SOURCES a.cpp... [LINK lib...] [USES_MLIR] [WHOLE] [BUNDLE] [TIMEOUT seconds])
+# Builds bin/<name> and adds every case as the ctest test <name>/<case>.
+#   USES_MLIR  the files include MLIR headers; they reuse the precompiled one
+#   WHOLE      one ctest test for the binary: for many short cases that share an expensive start
+#   BUNDLE     the suite has cases for a GPU: it also goes into the static bundle (`./dev gpu-bundle`),
+#              where all suites share one main(), so it must not define its own
 # GTEST_SKIP() << "no GPU here" marks a case as skipped.
 function(tessera_add_gtest name)
-  cmake_parse_arguments(ARG "USES_MLIR;WHOLE" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "USES_MLIR;WHOLE;BUNDLE" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  if(TESSERA_STATIC_BUNDLE)
+    if(NOT ARG_BUNDLE)
+      return()
+    endif()
+    add_library(${name} OBJECT ${ARG_SOURCES})
+    set_property(GLOBAL APPEND PROPERTY TESSERA_BUNDLED_SUITES ${name})
+  else()
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest)
   if(ARG_USES_MLIR)
     target_link_libraries(${name} PRIVATE tessera_mlir_options)
     target_precompile_headers(${name} REUSE_FROM tessera_pch)
+  endif()
+  if(TESSERA_STATIC_BUNDLE)
+    return()
   endif()
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})

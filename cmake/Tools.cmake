@@ -1,0 +1,20 @@
+# tessera_add_tool(name SOURCES a.cpp... [LINK lib...] [USES_MLIR])
+# The program bin/<name>. In a static bundle, where each link with the compiler in it is 30 MB, all
+# programs become one binary: a tool is then an object library whose main() goes by another name, and
+# packaging/bundle calls it by the name that the binary was started under.
+function(tessera_add_tool name)
+  cmake_parse_arguments(ARG "USES_MLIR" "" "SOURCES;LINK" ${ARGN})
+  if(TESSERA_STATIC_BUNDLE)
+    add_library(${name} OBJECT ${ARG_SOURCES})
+    string(MAKE_C_IDENTIFIER ${name} identifier)
+    target_compile_definitions(${name} PRIVATE main=${identifier}_main)
+    set_property(GLOBAL APPEND PROPERTY TESSERA_BUNDLED_TOOLS ${name})
+  else()
+    add_executable(${name} ${ARG_SOURCES})
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  if(ARG_USES_MLIR)
+    target_link_libraries(${name} PRIVATE tessera_mlir_options)
+    target_precompile_headers(${name} REUSE_FROM tessera_pch)
+  endif()
+endfunction()

@@ -1,0 +1,20 @@
+# Script: puts the bundle's folder together and checks that the binary needs libc and libm only.
+execute_process(COMMAND readelf -d ${BINARY} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "Shared library: \\[[^]]+\\]" needed "${dynamic}")
+list(TRANSFORM needed REPLACE "Shared library: \\[(.*)\\]" "\\1")
+list(FILTER needed EXCLUDE REGEX "^(libc|libm|ld-linux-x86-64|libdl|libpthread|librt)\\.so")
+if(needed)
+  message(FATAL_ERROR "expected the bundle to need libc and libm only, got ${needed}")
+endif()
+
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER}/bin)
+file(COPY_FILE ${BINARY} ${FOLDER}/bin/tessera-bundle)
+file(COPY ${SOURCE}/run-gpu DESTINATION ${FOLDER})
+foreach(tool IN LISTS TOOLS ITEMS tessera-tests)
+  # Scripts, not links: a bundle travels by ways that drop links.
+  file(WRITE ${FOLDER}/bin/${tool}
+    "#!/usr/bin/env bash\nexec -a ${tool} \"$(dirname \"\${BASH_SOURCE[0]}\")/tessera-bundle\" \"$@\"\n")
+  file(CHMOD ${FOLDER}/bin/${tool} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+    GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endforeach()
