@@ -47,6 +47,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     oilist(`cache` `=` $cache | `evict` `=` $eviction) attr-dict `:` type($pointer)
   }];
   let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Tile_StoreOp : Tile_Op<"store", [
@@ -68,6 +69,7 @@ def Tile_StoreOp : Tile_Op<"store", [
     oilist(`cache` `=` $cache | `evict` `=` $eviction) attr-dict `:` type($pointer)
   }];
   let hasCanonicalizer = 1;
+  let hasVerifier = 1;
 }
 
 def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [
