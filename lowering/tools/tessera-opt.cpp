@@ -7,6 +7,7 @@
 
 #include "dialects/tilegpu/TileGPU.h"
 #include "lowering/tile/Passes.h"
+#include "lowering/tilegpu/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   tessera::tile::registerTilePasses();
+  tessera::tilegpu::registerTileGPUPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera optimizer driver\n", registry));
 }
