@@ -18,6 +18,7 @@ def Tile_PtrAddOp : Tile_Op<"ptr_add", [Pure, AllTypesMatch<["pointer", "result"
   let results = (outs Tile_PtrLike:$result);
   let assemblyFormat = "$pointer `,` $offset attr-dict `:` type($pointer) `,` type($offset)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -93,6 +94,7 @@ def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [
     $kind `,` $pointer `,` $value (`,` $mask^)? oilist(`order` `=` $order)
     attr-dict `:` type($pointer)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 

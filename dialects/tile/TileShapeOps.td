@@ -41,6 +41,7 @@ def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure, Tile_InferRange]> {
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$source `,` $axis attr-dict `:` type($source) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -54,6 +55,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, Tile_InferRange]> {
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
