@@ -8,6 +8,8 @@
 #pragma once
 
 #include "dialects/tile/Tile.h"
+#include "dialects/tilegpu/LinearLayout.h"
+#include "mlir/IR/TensorEncoding.h"
 #include <functional>
 #include <numeric>
 
@@ -28,6 +30,13 @@ inline constexpr llvm::StringLiteral sharedBytes = "tilegpu.shared_bytes";
 inline constexpr llvm::StringLiteral schedule = "tilegpu.schedule";
 inline constexpr llvm::StringLiteral mma = "tilegpu.mma";
 } // namespace attr
+
+/// Layout of a tile type or memdesc, which must have one.
+const LinearLayout &layoutOf(mlir::Type type);
+/// `type` with another layout.
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
+/// Short names for layouts in printed IR.
+std::unique_ptr<mlir::DialectInterface> makeLayoutAliases(mlir::Dialect *dialect);
 
 } // namespace tessera::tilegpu
 

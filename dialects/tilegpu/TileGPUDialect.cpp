@@ -22,6 +22,7 @@ using namespace mlir;
 namespace tessera::tilegpu {
 
 void TileGPUDialect::initialize() {
+  addInterface(makeLayoutAliases(this));
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/tilegpu/TileGPUTypes.cpp.inc"

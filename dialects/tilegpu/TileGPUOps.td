@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+include "dialects/tilegpu/TileGPUAttrs.td"
 include "dialects/tilegpu/TileGPUSharedOps.td"
 include "dialects/tilegpu/TileGPUAsyncOps.td"
 include "dialects/tilegpu/TileGPUMmaOps.td"
