@@ -4,7 +4,8 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The static compiler is tens of megabytes, so the bundle for a GPU machine links it once. The name
-// that the binary is started under says which tool it is; `tessera-tests` runs the GoogleTest suites.
+// that the binary is started under says which tool it is; `tessera-tests` runs the GoogleTest
+// suites.
 //
 //===----------------------------------------------------------------------===//
 
