@@ -37,7 +37,8 @@ using Grid = std::array<std::int64_t, 3>;
 struct KernelDefinition {
   std::string name;
   std::vector<Param> params;
-  std::string statics; ///< static parameters in canonical text
+  std::string statics; ///< static parameters in canonical text, and whatever else tells two
+                       ///< kernels of one name and place apart (the arguments of a template)
   CompileOptions options;
   std::function<void()> trace; ///< runs the user's lambda under a tracer; called on cache misses
   std::string buildId;         ///< of the binary with the lambda: `buildIdOf(address in it)`

@@ -1,0 +1,53 @@
+//===- Assembler.h - PTX to machine code, by whatever is found -------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// nvJitLink works in this process (about 6 ms for a small kernel), a ptxas process takes ten times
+// as long, and the driver's own assembler needs a GPU. TESSERA_ASSEMBLER=nvjitlink|ptxas|driver
+// picks one; otherwise the first that is found is taken, in that order. Assemblers have bugs of
+// their own, so name and version are part of every kernel's key.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "tessera/runtime/Compiler.h"
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Thread-safe.
+class Assembler {
+public:
+  virtual ~Assembler() = default;
+  /// Name and version, e.g. "nvjitlink 13.0.88"; known without assembling anything.
+  const std::string &version() const { return version_; }
+  /// Where it was found; empty for the driver.
+  const std::string &path() const { return path_; }
+  /// Throws Error with the assembler's own message. The driver makes code only for the GPU that is
+  /// there: asked for another target it leaves `cubin` empty, and the PTX is assembled when loaded.
+  virtual Assembled assemble(std::string_view ptx, const std::string &target, int maxRegisters,
+                             bool lineInfo) = 0;
+
+  /// The process's assembler; null if none is found.
+  static Assembler *find();
+  /// The same; throws Error naming what was tried.
+  static Assembler &get();
+
+  /// One kind each; null (with the reason in `why`) if it is not found.
+  static std::unique_ptr<Assembler> nvJitLink(std::string &why);
+  static std::unique_ptr<Assembler> ptxas(std::string &why);
+  static std::unique_ptr<Assembler> driver(std::string &why);
+
+protected:
+  std::string version_, path_;
+};
+
+/// Reads registers, spills, stack and advisories (C75xx and warnings) of the kernel out of what an
+/// assembler printed in verbose mode. With several kernels in one PTX, the largest numbers.
+void readAssemblerLog(std::string_view log, Assembled &result);
+
+} // namespace tessera

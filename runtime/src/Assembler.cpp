@@ -1,0 +1,114 @@
+//===- Assembler.cpp - choosing an assembler, reading what it says ---------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//
+//===----------------------------------------------------------------------===//
+
+#include "tessera/runtime/Assembler.h"
+#include "tessera/runtime/Error.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace tessera {
+namespace {
+
+struct Choice {
+  std::unique_ptr<Assembler> assembler;
+  std::string tried;
+};
+
+Choice choose() {
+  struct Kind {
+    const char *name;
+    std::unique_ptr<Assembler> (*make)(std::string &why);
+  };
+  static constexpr Kind kinds[] = {{"nvjitlink", Assembler::nvJitLink},
+                                   {"ptxas", Assembler::ptxas},
+                                   {"driver", Assembler::driver}};
+  const char *wanted = std::getenv("TESSERA_ASSEMBLER");
+  if (wanted && !*wanted)
+    wanted = nullptr;
+  Choice choice;
+  bool known = !wanted;
+  for (const Kind &kind : kinds) {
+    if (wanted && std::strcmp(wanted, kind.name) != 0)
+      continue;
+    known = true;
+    std::string why;
+    if ((choice.assembler = kind.make(why)))
+      return choice;
+    choice.tried += (choice.tried.empty() ? "" : "; ") + std::string(kind.name) + ": " + why;
+  }
+  if (!known)
+    choice.tried =
+        std::string("expected nvjitlink, ptxas or driver in TESSERA_ASSEMBLER, got ") + wanted;
+  return choice;
+}
+
+const Choice &chosen() {
+  static const auto *choice = new Choice(choose());
+  return *choice;
+}
+
+/// The number that follows `before` in `line`, or -1.
+int numberAfter(std::string_view line, std::string_view before) {
+  auto at = line.find(before);
+  if (at == std::string_view::npos)
+    return -1;
+  return std::atoi(std::string(line.substr(at + before.size(), 12)).c_str());
+}
+
+/// The number before `after` in `line`, or -1.
+int numberBefore(std::string_view line, std::string_view after) {
+  auto end = line.find(after);
+  if (end == std::string_view::npos)
+    return -1;
+  auto begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(line[begin - 1])))
+    --begin;
+  return begin == end ? -1 : std::atoi(std::string(line.substr(begin, end - begin)).c_str());
+}
+
+bool isAdvisory(std::string_view line) {
+  // "(C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized ..."
+  auto at = line.find("(C7");
+  if (at != std::string_view::npos && at + 3 < line.size() &&
+      std::isdigit(static_cast<unsigned char>(line[at + 3])))
+    return true;
+  return line.find("warning :") != std::string_view::npos ||
+         line.find("warning:") != std::string_view::npos;
+}
+
+} // namespace
+
+Assembler *Assembler::find() { return chosen().assembler.get(); }
+
+Assembler &Assembler::get() {
+  if (Assembler *assembler = find())
+    return *assembler;
+  throw Error("no assembler for PTX is found (" + chosen().tried + ")");
+}
+
+void readAssemblerLog(std::string_view log, Assembled &result) {
+  while (!log.empty()) {
+    auto end = log.find('\n');
+    std::string_view line = log.substr(0, end);
+    log = end == std::string_view::npos ? std::string_view() : log.substr(end + 1);
+    result.registers = std::max({result.registers, numberAfter(line, "Used ")});
+    result.stackBytes = std::max(result.stackBytes, numberBefore(line, " bytes stack frame"));
+    result.spillBytes = std::max(result.spillBytes, numberBefore(line, " bytes spill stores"));
+    if (isAdvisory(line)) {
+      std::string text(line);
+      while (!text.empty() &&
+             (text.back() == '\0' || std::isspace(static_cast<unsigned char>(text.back()))))
+        text.pop_back();
+      if (std::ranges::find(result.advisories, text) == result.advisories.end())
+        result.advisories.push_back(std::move(text));
+    }
+  }
+}
+
+} // namespace tessera

@@ -1,0 +1,18 @@
+//===- CompilerLoader.h - the compiler's identity --------------------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include <string>
+
+namespace tessera::detail {
+
+/// Which build of the compiler would be used, without loading it; part of every cache key.
+std::string compilerIdentity();
+
+} // namespace tessera::detail
