@@ -10,6 +10,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NarrowIntegers : Pass<"narrow-integers", "::mlir::func::FuncOp"> {
+  let summary = "Does 64-bit arithmetic in 32 bits where nothing is lost";
+  let description = [{
+    Program ids, extents and loop variables are 64-bit, so that offsets past 2^31 are right without
+    a thought. Where integer ranges, from the facts of the kernel's arguments, prove that all
+    operands and results of an operation fit in 32 bits, it is done in 32: half the registers and a
+    third of the instructions. Loop variables, comparisons and offsets of `tile.ptr_add` as well.
+
+    With `%n` known to be small (`tile.small`),
+
+    ```mlir
+    %r = tile.arange 0 : tensor<128xi32>
+    %i = arith.extsi %r : tensor<128xi32> to tensor<128xi64>
+    %b = tile.splat %n : i64 -> tensor<128xi64>
+    %m = arith.cmpi slt, %i, %b : tensor<128xi64>
+    ```
+
+    becomes
+
+    ```mlir
+    %n32 = arith.trunci %n : i64 to i32
+    %r = tile.arange 0 : tensor<128xi32>
+    %b = tile.splat %n32 : i32 -> tensor<128xi32>
+    %m = arith.cmpi slt, %r, %b : tensor<128xi32>
+    ```
+
+    (after canonicalisation). `%pid * %n` stays as it is: two small factors make a large product.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TestAxisAnalysis : Pass<"test-axis-analysis", "::mlir::func::FuncOp"> {
   let summary = "Remarks what axis analysis finds for every integer and pointer";
   let description = [{

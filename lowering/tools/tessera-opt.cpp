@@ -7,6 +7,7 @@
 
 #include "dialects/tilegpu/TileGPU.h"
 #include "lowering/tile/Passes.h"
+#include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   tessera::tile::registerTilePasses();
+  tessera::tile::registerTilePipeline();
   tessera::tilegpu::registerTileGPUPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera optimizer driver\n", registry));
