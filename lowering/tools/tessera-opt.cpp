@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/tilegpu/TileGPU.h"
+#include "lowering/cpu/Passes.h"
 #include "lowering/tile/Passes.h"
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Passes.h"
@@ -13,9 +14,11 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tessera::tile::TileDialect, tessera::tilegpu::TileGPUDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
-                  mlir::scf::SCFDialect, mlir::func::FuncDialect>();
+  registry.insert<tessera::tile::TileDialect, tessera::tilegpu::TileGPUDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                  mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
+  tessera::cpu::registerPasses();
   tessera::tile::registerTilePasses();
   tessera::tile::registerTilePipeline();
   tessera::tilegpu::registerTileGPUPasses();
