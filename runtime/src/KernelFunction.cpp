@@ -202,8 +202,12 @@ std::shared_ptr<const KernelImage>
 KernelFunction::compileFor(const std::string &target, std::vector<std::uint8_t> facts) const {
   facts.resize(impl_->plan.size());
   KernelSpec spec = detail::specOf(impl_->definition, target, std::move(facts));
-  return detail::obtain(impl_->definition, spec, detail::cacheKey(impl_->definition, spec),
-                        [] { return std::string("asked for"); });
+  try {
+    return detail::obtain(impl_->definition, spec, detail::cacheKey(impl_->definition, spec),
+                          [] { return std::string("asked for"); });
+  } catch (const LaunchError &error) {
+    throw LaunchError(detail::launchPrefix({impl_->name, {}}) + error.what());
+  }
 }
 
 std::vector<std::uint8_t> KernelFunction::factsOf(std::span<const std::uint64_t> slots) const {

@@ -36,8 +36,8 @@ std::vector<std::byte> codeFor(const KernelImage &image, const std::string &key,
   if (!image.code.empty() && runsOn(image.target, info))
     return image.code;
   if (image.ptx.empty())
-    throw LaunchError("kernel '" + image.name + "' was compiled for " + image.target +
-                      " and has no PTX to assemble for " + info.target);
+    throw LaunchError("it was compiled for " + image.target + " and has no PTX to assemble for " +
+                      info.target);
   Assembler *assembler = Assembler::find();
   if (!assembler)
     return {};
@@ -64,7 +64,7 @@ void loadModule(LoadedKernel &kernel, const std::string &key) {
   const cuda::Driver &driver = context.driver();
   LaunchNote note{kernel.name, {}};
   if (image.sharedBytes > context.info().sharedBytesPerBlock)
-    throw LaunchError("kernel '" + image.name + "' needs " + std::to_string(image.sharedBytes) +
+    throw LaunchError("the kernel needs " + std::to_string(image.sharedBytes) +
                       " bytes of shared memory, " + context.info().name + " has " +
                       std::to_string(context.info().sharedBytesPerBlock));
   context.requireAlive();

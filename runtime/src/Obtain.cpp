@@ -150,7 +150,7 @@ std::shared_ptr<const KernelImage> obtain(const KernelDefinition &definition,
   if (auto image = lookUp())
     return image;
   if (compilingForbidden())
-    throw LaunchError("compiling is forbidden, and kernel '" + spec.name + "' for " + spec.target +
+    throw LaunchError("compiling is forbidden, and the code for " + spec.target +
                       " is not cached (" + reason() + ")");
   InFlight alone(key);
   if (auto image = lookUp())
