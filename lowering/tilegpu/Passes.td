@@ -15,6 +15,34 @@ class TileGPU_FuncPass<string argument> : Pass<argument, "::mlir::func::FuncOp">
 }
 
 //===----------------------------------------------------------------------===//
+// Layouts, shared memory, barriers
+//===----------------------------------------------------------------------===//
+
+def TileGPUAssignLayouts : TileGPU_FuncPass<"tilegpu-assign-layouts"> {
+  let summary = "Gives every tile a layout over registers, lanes and warps";
+  let description = [{
+    Tiles of dots take the layout of the instruction that `tilegpu-select-mma` chose, tiles of loads
+    and stores a coalesced one, everything else follows what it is computed with. Where a tile is
+    needed in another layout it is computed again if that is cheap (index arithmetic, constants),
+    else a `tilegpu.convert_layout` is put right after it.
+
+    ```mlir
+    %i = tile.arange 0 : tensor<1024xi32>
+    %p = tile.ptr_add %s, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %p : tensor<1024x!tile.ptr<f32>>
+    ```
+    becomes, for 4 warps and a base that is a multiple of 16 bytes,
+    ```mlir
+    #layout = #tilegpu.layout<{register = [[1], [2], [512]], lane = [[4], [8], [16], [32], [64]],
+                               warp = [[128], [256]]}>
+    %i = tile.arange 0 : tensor<1024xi32, #layout>
+    %p = tile.ptr_add %s, %i : tensor<1024x!tile.ptr<f32>, #layout>, tensor<1024xi32, #layout>
+    %v = tile.load %p : tensor<1024x!tile.ptr<f32>, #layout>
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Dots, pipelining, bulk copies
 //===----------------------------------------------------------------------===//
 
