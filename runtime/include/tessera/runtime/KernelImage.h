@@ -72,7 +72,7 @@ struct CompileOptions {
   int maxRegisters = 0;  ///< per thread; 0: no limit
   bool debugBounds = false; ///< CPU: trap out-of-bounds access with the user's line
   bool lineInfo = true;     ///< user's lines in PTX, for profilers
-  std::string schedule;     ///< pinned schedule attribute in MLIR syntax; empty: chosen
+  std::string schedule = {}; ///< pinned schedule attribute in MLIR syntax; empty: chosen
   bool operator==(const CompileOptions &) const = default;
 };
 

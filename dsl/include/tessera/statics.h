@@ -1,0 +1,210 @@
+//===- statics.h - parameters known when a kernel is compiled ---------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Static<T> is an ordinary C++ value inside a kernel: `if`, `for` and arithmetic on it cost nothing
+// at run time. T is an integer, a bool, an enum, or an aggregate of up to 16 of them. Aggregates are
+// reflected (names of the fields included), so that their values can be written as canonical text
+// for keys and read back from a command line.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tessera {
+
+template <class T>
+concept StaticScalar = std::integral<T> || std::is_enum_v<T>;
+
+/// What may be a static parameter.
+template <class T>
+concept StaticType = StaticScalar<T> || (std::is_aggregate_v<T> && !std::is_array_v<T>);
+
+template <StaticType T> class Static;
+
+/// A number, a bool or an enum known while a kernel is traced; converts to T.
+template <StaticType T>
+  requires StaticScalar<T>
+class Static<T> {
+public:
+  constexpr Static(T value) : value_(value) {}
+  constexpr operator T() const { return value_; }
+  constexpr T value() const { return value_; }
+
+private:
+  T value_;
+};
+
+/// An aggregate of static parameters; its fields are used as they are.
+template <StaticType T>
+  requires(!StaticScalar<T>)
+class Static<T> : public T {
+public:
+  constexpr Static(const T &value) : T(value) {}
+  constexpr const T &value() const { return *this; }
+};
+
+namespace detail {
+template <class> inline constexpr bool isStaticNumber = false;
+template <class T> inline constexpr bool isStaticNumber<Static<T>> = std::is_arithmetic_v<T>;
+} // namespace detail
+
+/// A Static that is a number or a bool.
+template <class T>
+concept StaticNumber = detail::isStaticNumber<T>;
+
+//===----------------------------------------------------------------------===//
+// Reflection
+//===----------------------------------------------------------------------===//
+
+namespace detail {
+
+struct AnyField {
+  template <class T> constexpr operator T() const;
+};
+template <class T, std::size_t... I>
+constexpr bool takesFields(std::index_sequence<I...>) {
+  return requires { T{(void(I), AnyField{})...}; };
+}
+/// Number of fields of an aggregate; 17 if there are more than 16.
+template <class T, std::size_t N = 17> constexpr std::size_t fieldCount() {
+  if constexpr (N == 0 || takesFields<T>(std::make_index_sequence<N>()))
+    return N;
+  else
+    return fieldCount<T, N - 1>();
+}
+
+/// Calls `visit` with every field of `value`.
+template <class T, class F> constexpr decltype(auto) withFields(T &value, F &&visit) {
+  constexpr std::size_t count = fieldCount<std::remove_const_t<T>>();
+  static_assert(count >= 1 && count <= 16, "a static aggregate has 1 to 16 fields");
+#define TESSERA_FIELDS(n, ...)                                                                     \
+  if constexpr (count == n) {                                                                      \
+    auto &[__VA_ARGS__] = value;                                                                   \
+    return visit(__VA_ARGS__);                                                                     \
+  }
+  TESSERA_FIELDS(1, a)
+  TESSERA_FIELDS(2, a, b)
+  TESSERA_FIELDS(3, a, b, c)
+  TESSERA_FIELDS(4, a, b, c, d)
+  TESSERA_FIELDS(5, a, b, c, d, e)
+  TESSERA_FIELDS(6, a, b, c, d, e, f)
+  TESSERA_FIELDS(7, a, b, c, d, e, f, g)
+  TESSERA_FIELDS(8, a, b, c, d, e, f, g, h)
+  TESSERA_FIELDS(9, a, b, c, d, e, f, g, h, i)
+  TESSERA_FIELDS(10, a, b, c, d, e, f, g, h, i, j)
+  TESSERA_FIELDS(11, a, b, c, d, e, f, g, h, i, j, k)
+  TESSERA_FIELDS(12, a, b, c, d, e, f, g, h, i, j, k, l)
+  TESSERA_FIELDS(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
+  TESSERA_FIELDS(14, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
+  TESSERA_FIELDS(15, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o)
+  TESSERA_FIELDS(16, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+#undef TESSERA_FIELDS
+}
+
+// The compiler spells the name of a field when it prints a pointer to it as a template argument.
+// The object is never defined: only its address is named.
+template <class T> struct Wrapped {
+  T value;
+};
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#endif
+template <class T> extern const Wrapped<T> nowhere;
+
+template <std::size_t N> struct NthAddress {
+  template <class... Fields> constexpr auto operator()(Fields &...fields) const {
+    return pick<0>(fields...);
+  }
+  template <std::size_t I, class First, class... Rest>
+  static constexpr auto pick(First &first, Rest &...rest) {
+    if constexpr (I == N)
+      return &first;
+    else
+      return pick<I + 1>(rest...);
+  }
+};
+
+template <class T, auto Address> constexpr std::string_view spelling() {
+  return __PRETTY_FUNCTION__;
+}
+/// Name of field number N of T.
+template <class T, std::size_t N> constexpr std::string_view fieldName() {
+  constexpr std::string_view text =
+      spelling<T, withFields(nowhere<T>.value, NthAddress<N>())>();
+  // clang: "... Address = &nowhere.value.NAME]", gcc: "... (& nowhere<T>...::value.T::NAME); ...".
+  const std::size_t at = text.find("Address = ");
+  const std::size_t end = text.find_first_of(");]", at);
+  const std::size_t begin = text.find_last_of(".:", end) + 1;
+  return text.substr(begin, end - begin);
+}
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+template <class T> void writeStatic(std::string &out, std::string_view name, const T &value) {
+  static_assert(StaticScalar<T>, "a static aggregate holds integers, bools and enums");
+  if (!out.empty())
+    out += ',';
+  out += name;
+  out += '=';
+  if constexpr (std::same_as<T, bool>)
+    out += value ? "true" : "false";
+  else if constexpr (std::is_enum_v<T>)
+    out += std::to_string(static_cast<std::underlying_type_t<T>>(value));
+  else
+    out += std::to_string(value);
+}
+
+template <class T> bool parseStatic(std::string_view text, T &out) {
+  if constexpr (std::same_as<T, bool>) {
+    out = text == "true" || text == "1";
+    return out || text == "false" || text == "0";
+  } else if constexpr (std::is_enum_v<T>) {
+    std::underlying_type_t<T> number{};
+    const bool ok = parseStatic(text, number);
+    out = static_cast<T>(number);
+    return ok;
+  } else {
+    const char *end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, out);
+    return result.ec == std::errc() && result.ptr == end;
+  }
+}
+
+/// Calls `visit(name, field)` for each field of an aggregate, or (name, value) for a scalar.
+template <class T, class F> void forEachStatic(std::string_view name, T &value, F &&visit) {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (StaticScalar<Plain>) {
+    visit(name, value);
+  } else {
+    withFields(value, [&]<class... Fields>(Fields &...fields) {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (visit(fieldName<Plain, I>(), fields), ...);
+      }(std::index_sequence_for<Fields...>());
+    });
+  }
+}
+
+} // namespace detail
+
+/// Canonical text of static parameter number `index`: "BM=128,BN=256" for an aggregate, "s0=128"
+/// for a scalar. Appended to `out`.
+template <StaticType T> void writeStatics(std::string &out, const T &value, std::size_t index) {
+  detail::forEachStatic("s" + std::to_string(index), value,
+                        [&](std::string_view name, const auto &field) {
+                          detail::writeStatic(out, name, field);
+                        });
+}
+
+} // namespace tessera

@@ -1,0 +1,28 @@
+//===- Compile.cpp - choosing the back end ------------------------------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lowering/Compile.h"
+#include "dialects/tile/Tile.h"
+#include "tessera/runtime/Error.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace tessera::lowering {
+
+void registerDialects(DialectRegistry &registry) { registry.insert<tile::TileDialect>(); }
+
+KernelImage compileModule(ModuleOp module, const KernelSpec &spec,
+                          const CompilerServices &services) {
+  throw Error("expected a target that this build has a back end for, got '" + spec.target + "'");
+}
+
+CpuKernel loadCpu(const KernelImage &image) {
+  throw Error("expected an image for the CPU, got one for '" + image.target + "'");
+}
+
+} // namespace tessera::lowering
