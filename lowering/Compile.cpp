@@ -7,6 +7,7 @@
 
 #include "lowering/Compile.h"
 #include "dialects/tile/Tile.h"
+#include "lowering/cpu/Cpu.h"
 #include "tessera/runtime/Error.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -14,15 +15,19 @@ using namespace mlir;
 
 namespace tessera::lowering {
 
-void registerDialects(DialectRegistry &registry) { registry.insert<tile::TileDialect>(); }
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<tile::TileDialect>();
+  cpu::registerTranslations(registry);
+}
 
 KernelImage compileModule(ModuleOp module, const KernelSpec &spec,
                           const CompilerServices &services) {
-  throw Error("expected a target that this build has a back end for, got '" + spec.target + "'");
+  if (spec.target == "cpu")
+    return cpu::compileForCpu(module, spec, services);
+  throw Error("expected a target that this build has a back end for (cpu), got '" + spec.target +
+              "'");
 }
 
-CpuKernel loadCpu(const KernelImage &image) {
-  throw Error("expected an image for the CPU, got one for '" + image.target + "'");
-}
+CpuKernel loadCpu(const KernelImage &image) { return cpu::loadCpu(image); }
 
 } // namespace tessera::lowering
