@@ -15,8 +15,8 @@ def NarrowIntegers : Pass<"narrow-integers", "::mlir::func::FuncOp"> {
   let description = [{
     Program ids, extents and loop variables are 64-bit, so that offsets past 2^31 are right without
     a thought. Where integer ranges, from the facts of the kernel's arguments, prove that all
-    operands and results of an operation fit in 32 bits, it is done in 32: half the registers and a
-    third of the instructions. Loop variables, comparisons and offsets of `tile.ptr_add` as well.
+    operands and results of an operation fit in 32 bits, it is done in 32: half the registers, fewer
+    instructions. Loop variables, comparisons and offsets of `tile.ptr_add` as well.
 
     With `%n` known to be small (`tile.small`),
 
