@@ -19,7 +19,7 @@ namespace tessera::detail {
 class MemoryRanges {
 public:
   struct Range {
-    std::uint64_t begin, end;
+    std::uint64_t begin = 0, end = 0;
   };
   explicit MemoryRanges(std::vector<Range> sorted) : ranges_(std::move(sorted)) {}
 
@@ -31,6 +31,14 @@ public:
     // Ranges were merged where they overlap, so only the last that begins at or before counts.
     return after != ranges_.begin() && address <= (after - 1)->end &&
            bytes <= (after - 1)->end - address;
+  }
+
+  /// The range that holds `address`; an empty one if there is none.
+  Range find(std::uint64_t address) const {
+    for (const Range &range : ranges_)
+      if (address >= range.begin && address < range.end)
+        return range;
+    return {};
   }
 
   static MemoryRanges snapshot();
