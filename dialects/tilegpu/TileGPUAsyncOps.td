@@ -14,14 +14,19 @@ def TileGPU_StageViewOp : TileGPU_Op<"stage_view", [MemoryEffects<[MemRead, MemW
   let description = [{
     What a `tile.view_load` becomes when its user reads shared memory. Complete when it returns;
     the pipeliner turns it into copies that run ahead, or into a copy and a wait. Elements outside
-    the extents read 0.
+    the extents read 0. `tile_type` is the tile as a load would give it: its layout says how threads
+    share the work where they have to do it.
 
-    1. There is one offset for each dimension; the memdesc has one buffer, the view's rank and
-       its element type.
+    1. There is one offset for each dimension of the view; `tile_type` has the view's rank and
+       element type.
+    2. The memdesc has one buffer and the tile's shape with unit dimensions left out, leading ones
+       first, until ranks agree.
   }];
-  let arguments = (ins Tile_ViewType:$view, Variadic<I64>:$offsets);
+  let arguments = (ins Tile_ViewType:$view, Variadic<I64>:$offsets, TypeAttr:$tile_type);
   let results = (outs TileGPU_MemDescType:$result);
-  let assemblyFormat = "$view `[` $offsets `]` attr-dict `:` type($view) `->` type($result)";
+  let assemblyFormat = [{
+    $view `[` $offsets `]` `as` $tile_type attr-dict `:` type($view) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 
@@ -47,17 +52,45 @@ def TileGPU_StagePtrOp : TileGPU_Op<"stage_ptr", [AttrSizedOperandSegments,
 // cp.async
 //===----------------------------------------------------------------------===//
 
-def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "starts copying what pointers address into shared memory (cp.async)";
   let description = [{
-    Masked-off elements are written as 0. Complete, for the issuing thread, after the
-    `tilegpu.async_wait` that covers its group; for the others after a barrier too.
+    Masked-off elements are written as 0. Where the predicate is given and false nothing is copied.
+    Complete, for the issuing thread, after the `tilegpu.async_wait` that covers its group; for the
+    others after a barrier too. `vector` elements that follow each other in registers are copied by
+    one instruction: their addresses follow each other, aligned, under one mask.
+
+    1. Pointer, mask and memdesc have one shape; the memdesc has one buffer.
+    2. `vector` elements take 4, 8 or 16 bytes.
   }];
   let arguments = (ins Tile_PtrTensor:$pointer, TileGPU_MemDescType:$memory,
-                       Optional<Tile_Tensor>:$mask);
+                       Optional<Tile_Tensor>:$mask, Optional<I1>:$predicate,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$vector);
   let assemblyFormat = [{
-    $pointer `,` $memory (`mask` $mask^ `:` type($mask))? attr-dict
-    `:` type($pointer) `->` type($memory)
+    $pointer `,` $memory (`mask` $mask^ `:` type($mask))? (`if` $predicate^)? `vector` $vector
+    attr-dict `:` type($pointer) `->` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_AsyncCopyViewOp : TileGPU_Op<"async_copy_view", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "starts copying a tile of a view into shared memory (cp.async)";
+  let description = [{
+    As `tilegpu.async_copy`; elements outside the extents are written as 0. `tile_type`'s layout says
+    which thread copies what; `vector` elements along the stride-1 dimension go by one instruction.
+
+    1. View, offsets, `tile_type` and memdesc are related as in `tilegpu.stage_view`.
+    2. `vector` elements take 4, 8 or 16 bytes, and a thread holds that many of the stride-1
+       dimension in consecutive registers.
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<I64>:$offsets, TileGPU_MemDescType:$memory,
+                       Optional<I1>:$predicate, TypeAttr:$tile_type,
+                       ConfinedAttr<I32Attr, [IntPositive]>:$vector);
+  let assemblyFormat = [{
+    $view `[` $offsets `]` `as` $tile_type `,` $memory (`if` $predicate^)? `vector` $vector
+    attr-dict `:` type($view) `->` type($memory)
   }];
   let hasVerifier = 1;
 }
@@ -122,13 +155,21 @@ def TileGPU_TmaLoadOp : TileGPU_Op<"tma_load", [AttrSizedOperandSegments,
     Completes on the mbarrier by bytes. The copy is split in boxes as the memdesc's swizzle needs.
     Elements outside the extents are written as 0.
 
-    1. The view is a kernel argument with one stride known to be 1.
-    2. The memdesc has one buffer, the view's rank and element type.
+    1. The view is a kernel argument with one stride known to be 1; there is one offset a dimension.
+    2. The memdesc has one buffer, rank 2, the view's element type, and the shape `tile_shape`
+       (the memdesc's own, unless given) with unit dimensions left out, leading ones first.
     3. Its layout is one the copy engine can write: rows of the stride-1 dimension, unswizzled or
        swizzled by 32, 64 or 128 bytes.
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<I64>:$offsets, TileGPU_MemDescType:$memory,
-                       TileGPU_MBarrierType:$barriers, I32:$index, Optional<I1>:$predicate);
+                       TileGPU_MBarrierType:$barriers, I32:$index, Optional<I1>:$predicate,
+                       OptionalAttr<DenseI64ArrayAttr>:$tile_shape);
+  let extraClassDeclaration = [{
+    /// Extents of the copied tile along the view's dimensions.
+    ::llvm::ArrayRef<int64_t> getTile() {
+      return getTileShape() ? *getTileShape() : getMemory().getType().getShape();
+    }
+  }];
   let assemblyFormat = [{
     $view `[` $offsets `]` `,` $memory `,` $barriers `[` $index `]` (`if` $predicate^)? attr-dict
     `:` type($view) `->` type($memory) `,` type($barriers)
@@ -143,7 +184,14 @@ def TileGPU_TmaStoreOp : TileGPU_Op<"tma_store", [MemoryEffects<[MemRead, MemWri
     be written again after a `tilegpu.tma_store_wait`. What was written before by ordinary stores
     needs `tilegpu.fence_async` and a barrier first.
   }];
-  let arguments = (ins TileGPU_MemDescType:$memory, Tile_ViewType:$view, Variadic<I64>:$offsets);
+  let arguments = (ins TileGPU_MemDescType:$memory, Tile_ViewType:$view, Variadic<I64>:$offsets,
+                       OptionalAttr<DenseI64ArrayAttr>:$tile_shape);
+  let extraClassDeclaration = [{
+    /// Extents of the copied tile along the view's dimensions.
+    ::llvm::ArrayRef<int64_t> getTile() {
+      return getTileShape() ? *getTileShape() : getMemory().getType().getShape();
+    }
+  }];
   let assemblyFormat = [{
     $memory `,` $view `[` $offsets `]` attr-dict `:` type($memory) `->` type($view)
   }];

@@ -22,15 +22,6 @@ LogicalResult SlotOp::verify() { return success(); }
 LogicalResult TransposeMemDescOp::verify() { return success(); }
 LogicalResult LocalStoreOp::verify() { return success(); }
 LogicalResult LocalLoadOp::verify() { return success(); }
-LogicalResult StageViewOp::verify() { return success(); }
-LogicalResult StagePtrOp::verify() { return success(); }
-LogicalResult AsyncCopyOp::verify() { return success(); }
-LogicalResult TmaLoadOp::verify() { return success(); }
-LogicalResult TmaStoreOp::verify() { return success(); }
-LogicalResult WgmmaOp::verify() { return success(); }
-LogicalResult WgmmaWaitOp::verify() { return success(); }
-LogicalResult MmaSyncOp::verify() { return success(); }
-LogicalResult FmaDotOp::verify() { return success(); }
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult();

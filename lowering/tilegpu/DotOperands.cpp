@@ -35,9 +35,9 @@ bool dropsUnitDims(tile::ReshapeOp op) {
          });
 }
 
-/// Whether every use of `value` ends as operand a or b of a dot.
+/// Whether every use of `value` ends as operand a or b of a dot, or nowhere.
 bool onlyFeedsDots(Value value) {
-  return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
     if (auto dot = dyn_cast<tile::DotOp>(user))
       return use.getOperandNumber() < 2;
@@ -70,6 +70,10 @@ DotOperand DotOperand::trace(Value operand) {
   Value current = operand;
   while (Operation *op = current.getDefiningOp()) {
     if (isa<tile::ViewLoadOp, tile::LoadOp>(op)) {
+      // Pointers have no unit dimensions to leave out.
+      auto tile = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+      if (!tile || (isa<tile::LoadOp>(op) && tile.getRank() != 2))
+        return result;
       if (onlyFeedsDots(op->getResult(0))) {
         result.load = op;
         result.transposed = transposed;

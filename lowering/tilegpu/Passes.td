@@ -56,4 +56,32 @@ def TileGPUSelectMma : TileGPU_FuncPass<"tilegpu-select-mma"> {
   }];
 }
 
+def TileGPULowerDots : TileGPU_FuncPass<"tilegpu-lower-dots"> {
+  let summary = "Rewrites dots to wgmma, mma.sync or fused multiply-add, operands staged";
+  let description = [{
+    After layouts are assigned. An operand that is loaded and used by dots only becomes
+    `tilegpu.stage_view` or `tilegpu.stage_ptr`; any other goes to shared memory by `tilegpu.alloc`
+    and `tilegpu.local_store`, or stays in registers where the instruction takes it from there.
+    Transposes between load and dot are folded into the memdesc. A wgmma is followed by its wait.
+  }];
+}
+
+def TileGPUPipeline : TileGPU_FuncPass<"tilegpu-pipeline"> {
+  let summary = "Turns stage operations into copies that run ahead, as schedules say";
+  let description = [{
+    Loops with `tilegpu.schedule` get a ring of buffers for every staged tile, filled ahead by the
+    copy engine (mbarriers), by cp.async, or through registers. Stage operations elsewhere become a
+    copy and a wait on the spot. No stage operation is left.
+  }];
+}
+
+def TileGPUStageStores : TileGPU_FuncPass<"tilegpu-stage-stores"> {
+  let summary = "Sends matrix results to memory in whole lines";
+  let description = [{
+    A `tile.view_store` of a value in an accumulator's layout would write a few bytes of each line
+    at a time. It goes through swizzled shared memory and a bulk store where the copy engine
+    serves the view, else through a conversion to a layout with 16-byte vectors.
+  }];
+}
+
 #endif // TESSERA_LOWERING_TILEGPU_PASSES
