@@ -121,10 +121,10 @@ private:
     std::int64_t samples = std::min(terms, exactTerms);
     __int128 total = 0;
     for (std::int64_t i = 0; i < samples; ++i) {
-      // The middle of each of `samples` equal parts: a linear body is summed without bias.
-      std::int64_t at = samples == terms
-                            ? i
-                            : std::int64_t((__int128(2 * i + 1) * terms - samples) / (2 * samples));
+      // The term nearest to the middle of each of `samples` equal parts: a linear body is summed
+      // without bias.
+      std::int64_t at =
+          samples == terms ? i : std::int64_t(__int128(2 * i + 1) * terms / (2 * samples));
       Scope inner{at, scope};
       total += (*this)(body, &inner);
     }

@@ -306,10 +306,9 @@ TEST(GpuLaunch, ForbiddenCompileUsesALessSpecialVariantOrThrows) {
   forbidCompiling(true);
   kernel.launch(stream, even);
   EXPECT_EQ(compiler->compiles, 1);
-  EXPECT_EQ(
-      messageOf<LaunchError>([&] { kernel.launch(stream, negative, {}, {"u.cpp", 3}); }),
-      "u.cpp:3: error: kernel 'forbidden': compiling is forbidden, and the code for "
-      "sm_90a is not cached (value of 'n' is no longer below 2^31)");
+  EXPECT_EQ(messageOf<LaunchError>([&] { kernel.launch(stream, negative, {}, {"u.cpp", 3}); }),
+            "u.cpp:3: error: kernel 'forbidden': compiling is forbidden, and the code for "
+            "sm_90a is not cached (value of 'n' is no longer below 2^31)");
   forbidCompiling(false);
 }
 

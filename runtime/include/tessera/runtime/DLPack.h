@@ -84,8 +84,8 @@ public:
   /// The elements as a buffer that keeps the tensor alive; this object is empty afterwards. Throws
   /// Error unless T is the element type and the elements lie without gaps in row-major order.
   template <class T> Buffer<T> intoBuffer() && {
-    return Buffer<T>::borrow(static_cast<T *>(checkedData(ElementType<T>::dtype)), elements(),
-                             space_, device_, release());
+    auto *data = static_cast<T *>(checkedData(ElementType<T>::dtype));
+    return Buffer<T>::borrow(data, elements(), space_, device_, release());
   }
 
 private:
