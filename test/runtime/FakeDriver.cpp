@@ -175,7 +175,13 @@ void fillTable(Driver &table) {
     std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
     return success;
   };
-  table.memcpyDeviceToDeviceAsync = table.memcpyAsync;
+  table.memcpyDeviceToDeviceAsync = [](DevicePointer to, DevicePointer from, std::size_t bytes,
+                                       StreamHandle) -> Result {
+    ENTER(cuMemcpyDtoDAsync)
+    std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+    active->clockMs += active->copyMs;
+    return success;
+  };
   table.memset8Async = [](DevicePointer to, unsigned char value, std::size_t count,
                           StreamHandle) -> Result {
     ENTER(cuMemsetD8Async)

@@ -62,6 +62,8 @@ public:
   cuda::Context context = nullptr;
   /// How long each launch appears to take, by events.
   double launchMs = 1;
+  /// And each copy from device to device.
+  double copyMs = 0;
   double clockMs = 0;
 
 private:

@@ -384,6 +384,19 @@ TEST(GpuFault, ListsTheSuspectsWhereItCannotKnow) {
       std::string::npos);
 }
 
+TEST(GpuFault, OfAnotherStreamIsFound) {
+  FreshCompiler compiler;
+  FakeDriver gpu;
+  compiler->shape = [](KernelImage &image) { constantGrid(image, 1); };
+  KernelFunction kernel(definitionOf("elsewhere"));
+  Stream busy, idle;
+  std::uint64_t slots[] = {address(memory), 5};
+  kernel.launch(busy, slots, {}, {"c.cpp", 3});
+  gpu.fault(700);
+  EXPECT_NE(messageOf<CudaError>([&] { idle.synchronize(); }).find("c.cpp:3: error"),
+            std::string::npos);
+}
+
 TEST(GpuFault, OrdinaryErrorsDoNotLoseTheContext) {
   FreshCompiler compiler;
   FakeDriver gpu;
