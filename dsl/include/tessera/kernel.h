@@ -7,14 +7,15 @@
 //                                   ts::Static<int> BLOCK) { ... });
 //   add.with(1024).grid(ts::cdiv(n, 1024))(stream, x, y, n);
 //
+// What depends on the lambda's type is in templates here; everything else is compiled once
+// (dsl/host), so that a file with a kernel compiles quickly.
+//
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "tessera/argument.h"
 #include "tessera/registry.h"
-#include "tessera/runtime/Compilation.h"
-#include <map>
 #include <optional>
 #include <tuple>
 
@@ -50,19 +51,10 @@ struct LaunchSite {
   UserLine line;
 };
 
-/// The thread's trace while a lambda is traced.
+/// Makes the table current on the thread while a lambda is traced.
 class TraceScope {
 public:
-  explicit TraceScope(const tessera_tracer_api &api) : outer_(currentTrace.api) {
-    if (api.version != tracerAbiVersion)
-      throw Error("expected a compiler with tracer interface " + std::to_string(tracerAbiVersion) +
-                  ", got " + std::to_string(api.version));
-    tessera_handle &head = currentTrace.head;
-    if (!head.next)
-      head.next = head.previous = &head;
-    currentTrace.api = &api;
-    api.attach(&head);
-  }
+  explicit TraceScope(const tessera_tracer_api &api);
   TraceScope(const TraceScope &) = delete;
   TraceScope &operator=(const TraceScope &) = delete;
   ~TraceScope() { currentTrace.api = outer_; }
@@ -84,37 +76,6 @@ template <class F, class... P> struct Body<F, Types<P...>> {
       return Parameter<Q>::slots;
   }
   static constexpr std::size_t slotCount = (slotsOf<P>() + ... + 0);
-
-  static std::vector<Param> params(const std::vector<std::string> &names) {
-    std::vector<Param> list;
-    const auto add = [&]<class Q>(std::type_identity<Q>) {
-      if constexpr (!isStatic<Q>) {
-        const std::size_t index = list.size();
-        list.push_back(Parameter<Q>::describe());
-        list.back().name = index < names.size() ? names[index] : "arg" + std::to_string(index);
-      }
-    };
-    (add(std::type_identity<P>()), ...);
-    return list;
-  }
-
-  /// Runs the lambda under a tracer.
-  template <class... S>
-  static void trace(const std::tuple<S...> &statics, const tessera_tracer_api &api) {
-    const TraceScope scope(api);
-    std::uint32_t argument = 0;
-    const auto make = [&]<class Q, std::size_t StaticIndex>() -> Q {
-      if constexpr (isStatic<Q>)
-        return Q(std::get<StaticIndex>(statics));
-      else
-        return Q::ofParameter(api.argument(argument++));
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      // Braces evaluate in order.
-      std::tuple<P...> arguments{make.template operator()<P, staticsBefore(I)>()...};
-      std::apply(F(), arguments);
-    }(std::index_sequence_for<P...>());
-  }
   static constexpr std::size_t staticsBefore(std::size_t index) {
     constexpr bool flags[] = {isStatic<P>..., false};
     std::size_t count = 0;
@@ -123,6 +84,45 @@ template <class F, class... P> struct Body<F, Types<P...>> {
     return count;
   }
 
+  template <class Q> static void describe(std::vector<Param> &out) {
+    if constexpr (!isStatic<Q>)
+      out.push_back(Parameter<Q>::describe());
+  }
+  static void params(std::vector<Param> &out) { (describe<P>(out), ...); }
+
+  template <class Q, std::size_t StaticIndex, class Statics>
+  static Q makeParameter(const Statics &statics, const tessera_tracer_api &api,
+                         std::uint32_t &argument) {
+    if constexpr (isStatic<Q>)
+      return Q(std::get<StaticIndex>(statics));
+    else
+      return Q::ofParameter(api.argument(argument++));
+  }
+  /// Runs the lambda under a tracer.
+  template <class Statics>
+  static void trace(const Statics &statics, const tessera_tracer_api &api) {
+    const TraceScope scope(api);
+    std::uint32_t argument = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      // Braces evaluate in order.
+      std::tuple<P...> arguments{makeParameter<P, staticsBefore(I)>(statics, api, argument)...};
+      F()(std::get<I>(arguments)...);
+    }(std::index_sequence_for<P...>());
+  }
+
+  template <class Q, std::size_t Index, class Arguments>
+  static void put(std::uint64_t *&out, const Arguments &arguments) {
+    if constexpr (!isStatic<Q>) {
+      using Argument = std::decay_t<std::tuple_element_t<Index, Arguments>>;
+      static_assert(Accepts<Q, Argument>,
+                    "this argument does not fit the kernel's parameter: ts::Ptr<T> takes a T* or "
+                    "Buffer<T>, ts::View<T, R> takes ts::view(buffer, {extents}), scalars take C++ "
+                    "numbers of their kind; constness and dtype must agree");
+      if constexpr (Accepts<Q, Argument>)
+        Parameter<Q>::encode(out, std::get<Index>(arguments), int(Index));
+      out += slotsOf<Q>();
+    }
+  }
   /// Arguments of a launch as slots.
   template <class... A> static std::array<std::uint64_t, slotCount> encode(const A &...arguments) {
     static_assert(sizeof...(A) == argumentCount,
@@ -130,22 +130,9 @@ template <class F, class... P> struct Body<F, Types<P...>> {
     std::array<std::uint64_t, slotCount> slots{};
     if constexpr (sizeof...(A) == argumentCount) {
       const std::tuple<const A &...> all(arguments...);
-      std::size_t slot = 0;
-      const auto put = [&]<class Q, std::size_t Index>() {
-        if constexpr (!isStatic<Q>) {
-          using Argument =
-              std::decay_t<std::tuple_element_t<Index, std::tuple<const A &...>>>;
-          static_assert(Accepts<Q, Argument>,
-                        "this argument does not fit the kernel's parameter: ts::Ptr<T> takes a T* "
-                        "or Buffer<T>, ts::View<T, R> takes ts::view(buffer, {extents}), scalars "
-                        "take C++ numbers of their kind; constness and dtype must agree");
-          if constexpr (Accepts<Q, Argument>)
-            Parameter<Q>::encode(slots.data() + slot, std::get<Index>(all), int(Index));
-          slot += slotsOf<Q>();
-        }
-      };
+      std::uint64_t *out = slots.data();
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (put.template operator()<P, I - staticsBefore(I)>(), ...);
+        (put<P, I - staticsBefore(I)>(out, all), ...);
       }(std::index_sequence_for<P...>());
     }
     return slots;
@@ -155,36 +142,58 @@ template <class F, class... P> struct Body<F, Types<P...>> {
 template <class F> using BodyOf =
     Body<F, typename SignatureOf<decltype(&F::operator())>::Parameters>;
 
-template <class F> const char *spellingOfType() { return __PRETTY_FUNCTION__; }
-
-/// Name, place and parameter names of a kernel.
-struct KernelIdentity {
-  std::string name;
-  SourceLocation where;
-  std::vector<std::string> parameterNames;
+/// A kernel's type, erased.
+struct KernelType {
+  void (*params)(std::vector<Param> &out);
+  std::shared_ptr<void> (*makeStatics)(); ///< with their defaults
+  void (*listFields)(std::vector<StaticField> &out, void *statics);
+  void (*trace)(const void *statics, const tessera_tracer_api &api);
+  /// Unique in its binary: tells instances of one kernel template apart.
+  const char *name;
 };
 
-template <class F, class... S>
-KernelDefinition define(const KernelIdentity &identity, const std::tuple<S...> &statics,
-                        const Options &options) {
-  KernelDefinition definition;
-  definition.name = identity.name;
-  definition.params = BodyOf<F>::params(identity.parameterNames);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (writeStatics(definition.statics, std::get<I>(statics), I), ...);
-  }(std::index_sequence_for<S...>());
-  definition.options = options;
-  definition.trace = [statics] { BodyOf<F>::trace(statics, *compiler().tracer()); };
-  // The lambda's type tells instances of one kernel template apart.
-  definition.buildId = buildIdOf(reinterpret_cast<const void *>(&spellingOfType<F>)) + ' ' +
+template <class F, class Statics> struct KernelTypeOf;
+template <class F, class... S> struct KernelTypeOf<F, Types<S...>> {
+  using Statics = std::tuple<S...>;
+  static void listFields(std::vector<StaticField> &out, void *statics) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (detail::listFields(out, std::get<I>(*static_cast<Statics *>(statics)), I), ...);
+    }(std::index_sequence_for<S...>());
+  }
+  static void trace(const void *statics, const tessera_tracer_api &api) {
+    BodyOf<F>::trace(*static_cast<const Statics *>(statics), api);
+  }
+  static std::shared_ptr<void> makeStatics() { return std::make_shared<Statics>(); }
+  static const char *name() {
 #ifdef __cpp_rtti
-                       typeid(F).name();
+    return typeid(F).name();
 #else
-                       spellingOfType<F>();
+    return __PRETTY_FUNCTION__;
 #endif
-  definition.where = identity.where;
-  return definition;
-}
+  }
+  static const KernelType &get() {
+    static const KernelType type{BodyOf<F>::params, makeStatics, listFields, trace, name()};
+    return type;
+  }
+};
+
+/// What a Kernel does whatever its type.
+class KernelFamily {
+public:
+  /// Registers the kernel.
+  KernelFamily(const char *name, std::initializer_list<const char *> parameterNames,
+               std::source_location where, const KernelType &type);
+
+  const std::string &name() const;
+  KernelDefinition definition(std::shared_ptr<void> statics, const Options &options) const;
+  /// The one function for these static parameters and options.
+  std::shared_ptr<const KernelFunction> instance(std::shared_ptr<void> statics,
+                                                 const Options &options) const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
 
 } // namespace detail
 
@@ -221,36 +230,13 @@ private:
 template <class F, class Statics> class Kernel;
 template <class F, class... S> class Kernel<F, detail::Types<S...>> {
 public:
-  explicit Kernel(detail::KernelIdentity identity)
-      : identity_(std::move(identity)), instances_(std::make_shared<Instances>()) {
-    KernelEntry entry;
-    entry.name = identity_.name;
-    entry.where = identity_.where;
-    entry.params = detail::BodyOf<F>::params(identity_.parameterNames);
-    entry.statics = defaults();
-    entry.make = [identity = identity_](std::string_view text, const Options &options) {
-      return std::make_shared<const KernelFunction>(
-          detail::define<F>(identity, parse(identity.name, text), options));
-    };
-    detail::Registry &registry = detail::registry();
-    const std::lock_guard lock(registry.mutex);
-    registry.entries.push_back(std::move(entry));
-  }
+  Kernel(const char *name, std::initializer_list<const char *> names, std::source_location where)
+      : family_(name, names, where, detail::KernelTypeOf<F, detail::Types<S...>>::get()) {}
 
   /// The kernel with these static parameters and options. Equal ones share their compiled code.
-  KernelInstance<F> with(S... statics, Options options = {}) const {
-    const std::tuple<S...> values(statics...);
-    KernelDefinition definition = detail::define<F>(identity_, values, options);
-    const std::string key = definition.statics + '|' + std::to_string(options.warps) + '|' +
-                            std::to_string(options.stages) + '|' +
-                            std::to_string(options.maxRegisters) + '|' +
-                            std::to_string(options.debugBounds) +
-                            std::to_string(options.lineInfo) + '|' + options.schedule;
-    const std::lock_guard lock(instances_->mutex);
-    auto &function = instances_->functions[key];
-    if (!function)
-      function = std::make_shared<const KernelFunction>(std::move(definition));
-    return KernelInstance<F>(function);
+  KernelInstance<F> with(S... statics, const Options &options = {}) const {
+    return KernelInstance<F>(
+        family_.instance(std::make_shared<std::tuple<S...>>(statics...), options));
   }
   /// Launches with default static parameters and options.
   template <class... A> void operator()(detail::LaunchSite site, const A &...arguments) const {
@@ -260,76 +246,20 @@ public:
   KernelInstance<F> grid(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) const {
     return withDefaults().grid(x, y, z);
   }
-
   /// What the kernel is with these static parameters, before any argument is known.
-  KernelDefinition definition(S... statics, Options options = {}) const {
-    return detail::define<F>(identity_, std::tuple<S...>(statics...), options);
+  KernelDefinition definition(S... statics, const Options &options = {}) const {
+    return family_.definition(std::make_shared<std::tuple<S...>>(statics...), options);
   }
-  const std::string &name() const { return identity_.name; }
+  const std::string &name() const { return family_.name(); }
 
 private:
-  struct Instances {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const KernelFunction>, std::less<>> functions;
-  };
-
   KernelInstance<F> withDefaults() const {
     static_assert((!StaticScalar<S> && ...),
                   "this kernel has static parameters without defaults: write .with(...) first");
-    if constexpr ((!StaticScalar<S> && ...))
-      return with(S{}...);
-    else
-      return KernelInstance<F>(nullptr);
+    return KernelInstance<F>(family_.instance(std::make_shared<std::tuple<S...>>(), {}));
   }
 
-  static std::string defaults() {
-    std::string text;
-    std::size_t index = 0;
-    const auto add = [&]<class T>(std::type_identity<T>) {
-      if constexpr (StaticScalar<T>)
-        text += (text.empty() ? "s" : ",s") + std::to_string(index) + "=";
-      else
-        writeStatics(text, T{}, index);
-      ++index;
-    };
-    (add(std::type_identity<S>()), ...);
-    return text;
-  }
-
-  static std::tuple<S...> parse(const std::string &kernel, std::string_view text) {
-    std::tuple<S...> values{};
-    std::size_t required = (std::size_t(StaticScalar<S>) + ... + 0);
-    while (!text.empty()) {
-      const std::string_view item = text.substr(0, text.find(','));
-      text.remove_prefix(std::min(text.size(), item.size() + 1));
-      const std::size_t equals = item.find('=');
-      const std::string_view name = item.substr(0, equals);
-      bool found = false, parsed = false;
-      std::size_t index = 0;
-      const auto visit = [&](auto &value) {
-        using T = std::remove_reference_t<decltype(value)>;
-        detail::forEachStatic("s" + std::to_string(index++), value,
-                              [&](std::string_view field, auto &into) {
-                                if (field != name || equals == std::string_view::npos || found)
-                                  return;
-                                found = true;
-                                parsed = detail::parseStatic(item.substr(equals + 1), into);
-                                required -= StaticScalar<T> && parsed;
-                              });
-      };
-      std::apply([&](auto &...each) { (visit(each), ...); }, values);
-      if (!found || !parsed)
-        throw Error("expected static parameters of '" + kernel + "' like " + defaults() +
-                    ", got '" + std::string(item) + "'");
-    }
-    if (required)
-      throw Error("expected a value for every static parameter of '" + kernel + "' (" +
-                  defaults() + ")");
-    return values;
-  }
-
-  detail::KernelIdentity identity_;
-  std::shared_ptr<Instances> instances_;
+  detail::KernelFamily family_;
 };
 
 /// A kernel: `body` is a lambda that captures nothing; its parameters are ts::Ptr, ts::View, scalars
@@ -341,10 +271,7 @@ auto kernel(const char *name, F, std::initializer_list<const char *> names = {},
                 "known when the kernel is compiled");
   static_assert(requires { &F::operator(); },
                 "a kernel's lambda has parameters of stated types, not auto");
-  detail::KernelIdentity identity{name, {where.file_name(), where.line()}, {}};
-  for (const char *each : names)
-    identity.parameterNames.emplace_back(each);
-  return Kernel<F, typename detail::BodyOf<F>::StaticTypes>(std::move(identity));
+  return Kernel<F, typename detail::BodyOf<F>::StaticTypes>(name, names, where);
 }
 
 } // namespace tessera

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "tessera/runtime/Launch.h"
-#include <mutex>
 #include <string_view>
 
 namespace tessera {
@@ -31,23 +30,7 @@ struct KernelEntry {
       make;
 };
 
-namespace detail {
-struct Registry {
-  std::mutex mutex;
-  std::vector<KernelEntry> entries;
-};
-/// One a process, whatever library a kernel is in.
-__attribute__((visibility("default"))) inline Registry &registry() {
-  static Registry instance;
-  return instance;
-}
-} // namespace detail
-
 /// All kernels registered so far, in order of registration.
-inline std::vector<KernelEntry> registeredKernels() {
-  detail::Registry &registry = detail::registry();
-  const std::lock_guard lock(registry.mutex);
-  return registry.entries;
-}
+std::vector<KernelEntry> registeredKernels();
 
 } // namespace tessera

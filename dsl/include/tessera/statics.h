@@ -12,13 +12,13 @@
 
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace tessera {
 
@@ -152,59 +152,49 @@ template <class T, std::size_t N> constexpr std::string_view fieldName() {
 #pragma clang diagnostic pop
 #endif
 
-template <class T> void writeStatic(std::string &out, std::string_view name, const T &value) {
+/// A field of a kernel's static parameters, by address; see writeStatics and parseStatics.
+struct StaticField {
+  enum class Kind : std::uint8_t { boolean, integer, natural };
+  std::string name;
+  void *address;
+  std::uint8_t bytes;
+  Kind kind;
+  bool hasDefault;
+};
+
+template <class T> StaticField staticField(std::string name, T &value, bool hasDefault) {
   static_assert(StaticScalar<T>, "a static aggregate holds integers, bools and enums");
-  if (!out.empty())
-    out += ',';
-  out += name;
-  out += '=';
-  if constexpr (std::same_as<T, bool>)
-    out += value ? "true" : "false";
-  else if constexpr (std::is_enum_v<T>)
-    out += std::to_string(static_cast<std::underlying_type_t<T>>(value));
+  using Kind = StaticField::Kind;
+  Kind kind = Kind::integer;
+  if constexpr (std::is_enum_v<T>)
+    kind = std::is_unsigned_v<std::underlying_type_t<T>> ? Kind::natural : Kind::integer;
+  else if constexpr (std::same_as<T, bool>)
+    kind = Kind::boolean;
+  else if constexpr (std::is_unsigned_v<T>)
+    kind = Kind::natural;
+  return {std::move(name), &value, sizeof(T), kind, hasDefault};
+}
+
+/// Appends the fields of static parameter number `index`: those of an aggregate by their names, a
+/// scalar as "s<index>".
+template <StaticType T>
+void listFields(std::vector<StaticField> &out, T &value, std::size_t index) {
+  if constexpr (StaticScalar<T>)
+    out.push_back(staticField("s" + std::to_string(index), value, false));
   else
-    out += std::to_string(value);
-}
-
-template <class T> bool parseStatic(std::string_view text, T &out) {
-  if constexpr (std::same_as<T, bool>) {
-    out = text == "true" || text == "1";
-    return out || text == "false" || text == "0";
-  } else if constexpr (std::is_enum_v<T>) {
-    std::underlying_type_t<T> number{};
-    const bool ok = parseStatic(text, number);
-    out = static_cast<T>(number);
-    return ok;
-  } else {
-    const char *end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, out);
-    return result.ec == std::errc() && result.ptr == end;
-  }
-}
-
-/// Calls `visit(name, field)` for each field of an aggregate, or (name, value) for a scalar.
-template <class T, class F> void forEachStatic(std::string_view name, T &value, F &&visit) {
-  using Plain = std::remove_const_t<T>;
-  if constexpr (StaticScalar<Plain>) {
-    visit(name, value);
-  } else {
     withFields(value, [&]<class... Fields>(Fields &...fields) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (visit(fieldName<Plain, I>(), fields), ...);
+        (out.push_back(staticField(std::string(fieldName<T, I>()), fields, true)), ...);
       }(std::index_sequence_for<Fields...>());
     });
-  }
 }
+
+/// Canonical text, "BM=128,BN=256"; with `defaultsOnly`, fields without a default have no value.
+std::string writeStatics(const std::vector<StaticField> &fields, bool defaultsOnly = false);
+/// Reads text of that form into the fields it names. Throws Error for a name that is not among them,
+/// a value that does not parse or fit, and a field without a default that is left out.
+void parseStatics(const std::string &kernel, const std::vector<StaticField> &fields,
+                  std::string_view text);
 
 } // namespace detail
-
-/// Canonical text of static parameter number `index`: "BM=128,BN=256" for an aggregate, "s0=128"
-/// for a scalar. Appended to `out`.
-template <StaticType T> void writeStatics(std::string &out, const T &value, std::size_t index) {
-  detail::forEachStatic("s" + std::to_string(index), value,
-                        [&](std::string_view name, const auto &field) {
-                          detail::writeStatic(out, name, field);
-                        });
-}
-
 } // namespace tessera

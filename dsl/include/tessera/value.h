@@ -36,17 +36,17 @@ inline tessera_site siteOf(const std::source_location &where) {
   return {where.file_name(), where.line(), where.column()};
 }
 
-/// The tracer's table; throws Error outside of a kernel.
-inline const tessera_tracer_api &tracer(const std::source_location &where) {
-  if (!currentTrace.api)
-    throw CompileError({where.file_name(), where.line()},
-                       "expected a kernel being traced, got an operation outside of any");
-  return *currentTrace.api;
-}
+/// The tracer's table; throws CompileError outside of a kernel.
+const tessera_tracer_api &tracer(const std::source_location &where);
+/// Records an error of the kernel.
+void fail(const std::string &message, const std::source_location &where);
 
 template <class> inline constexpr bool never = false;
 
 /// One operation; `integers` and `text` are as tessera/abi.h says.
+Value emit(tessera_opcode opcode, std::source_location where, const Operand *operands,
+           std::size_t operandCount, const std::int64_t *integers = nullptr,
+           std::size_t integerCount = 0, DType dtype = DType::i1, const char *text = nullptr);
 Value emit(tessera_opcode opcode, std::source_location where,
            std::initializer_list<Operand> operands,
            std::initializer_list<std::int64_t> integers = {}, DType dtype = DType::i1,
@@ -108,13 +108,8 @@ private:
 /// Extents of a tile, outermost first; at most 8.
 class Shape {
 public:
-  Shape(std::initializer_list<std::int64_t> extents) {
-    for (std::int64_t extent : extents) {
-      if (rank_ == 8)
-        throw Error("expected at most 8 dimensions, got " + std::to_string(extents.size()));
-      extents_[rank_++] = extent;
-    }
-  }
+  /// Throws Error for more than 8.
+  Shape(std::initializer_list<std::int64_t> extents);
   std::uint32_t rank() const { return rank_; }
   std::int64_t operator[](std::uint32_t dim) const { return extents_[dim]; }
   const std::int64_t *begin() const { return extents_; }
@@ -153,25 +148,13 @@ public:
 
   bool isEmpty() const { return node_.value == 0; }
   tessera_id id() const { return node_.value; }
-  int rank(std::source_location where = std::source_location::current()) const {
-    return int(describe(where).rank);
-  }
+  /// Number of dimensions; 0 for a scalar.
+  int rank(std::source_location where = std::source_location::current()) const;
   /// Extent of dimension `dim`; negative counts from the end.
   std::int64_t shape(int dim,
-                     std::source_location where = std::source_location::current()) const {
-    const tessera_description is = describe(where);
-    const int at = dim < 0 ? dim + int(is.rank) : dim;
-    if (at >= 0 && at < int(is.rank))
-      return is.shape[at];
-    detail::tracer(where).fail(("expected a dimension below the rank " + std::to_string(is.rank) +
-                                ", got " + std::to_string(dim))
-                                   .c_str(),
-                               detail::siteOf(where));
-    return 1;
-  }
-  DType dtype(std::source_location where = std::source_location::current()) const {
-    return DType(describe(where).dtype);
-  }
+                     std::source_location where = std::source_location::current()) const;
+  /// Of the elements; of the pointees for pointers.
+  DType dtype(std::source_location where = std::source_location::current()) const;
 
   /// Only here to say what to write instead.
   template <std::same_as<bool> T> operator T() const {
@@ -258,11 +241,7 @@ private:
     head.previous->next = &node_;
     head.previous = &node_;
   }
-  tessera_description describe(std::source_location where) const {
-    tessera_description description{};
-    detail::tracer(where).describe(node_.value, &description, detail::siteOf(where));
-    return description;
-  }
+  tessera_description describe(std::source_location where) const;
 
   tessera_handle node_{};
 };
@@ -274,34 +253,8 @@ inline Operand::Operand(const Value &value, std::source_location where)
     : Operand(ofId(value.id(), where)) {}
 
 namespace detail {
-
-inline Value emit(tessera_opcode opcode, std::source_location where, const Operand *operands,
-                  std::size_t operandCount, const std::int64_t *integers = nullptr,
-                  std::size_t integerCount = 0, DType dtype = DType::i1,
-                  const char *text = nullptr) {
-  const tessera_tracer_api &api = tracer(where);
-  tessera_operand raw[20];
-  if (operandCount > 20)
-    throw Error("expected at most 20 operands, got " + std::to_string(operandCount));
-  for (std::size_t i = 0; i != operandCount; ++i)
-    raw[i] = operands[i].raw;
-  const tessera_request request{opcode,
-                                std::uint32_t(dtype),
-                                std::uint32_t(operandCount),
-                                std::uint32_t(integerCount),
-                                raw,
-                                integers,
-                                text,
-                                siteOf(where)};
-  return Value::ofId(api.emit(&request));
-}
-inline Value emit(tessera_opcode opcode, std::source_location where,
-                  std::initializer_list<Operand> operands,
-                  std::initializer_list<std::int64_t> integers, DType dtype, const char *text) {
-  return emit(opcode, where, operands.begin(), operands.size(), integers.begin(), integers.size(),
-              dtype, text);
-}
-
+/// An error of the kernel unless `value` is a scalar of `dtype`.
+void checkScalar(const Value &value, DType dtype, std::source_location where);
 } // namespace detail
 
 /// A traced scalar of dtype D; as a type also the tag of D (`cast<ts::f32>`), and in a kernel's
@@ -312,10 +265,7 @@ public:
   /// `value` must be a scalar of dtype D: an error of the kernel otherwise.
   ScalarOf(const Value &value, std::source_location where = std::source_location::current())
       : Value(value) {
-    if (value.rank(where) != 0 || value.dtype(where) != D)
-      detail::tracer(where).fail("expected a scalar of the declared dtype, got a value of another "
-                                 "dtype or shape; ts::cast converts",
-                                 detail::siteOf(where));
+    detail::checkScalar(value, D, where);
   }
   template <detail::Number T>
   ScalarOf(const T &number, std::source_location where = std::source_location::current())

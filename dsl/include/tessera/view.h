@@ -18,6 +18,16 @@ namespace tessera {
 
 template <Element T, int R> class View;
 
+namespace detail {
+/// A load from (no value) or store to a tile of a view.
+Value accessView(tessera_opcode opcode, Operand view, const Operand *value, const Value *offsets,
+                 std::size_t rank, const Shape &shape, Hint hint, bool inBounds,
+                 std::source_location where);
+/// Places of a tile as i64 scalars, times `shape` if there is one; reports a wrong number of them.
+void placesOf(Value *out, std::size_t rank, std::initializer_list<Operand> operands,
+              const Shape *shape, std::source_location where);
+} // namespace detail
+
 /// A tile of a view: where, not what.
 template <Element T, int R> class Place {
 public:
@@ -48,16 +58,8 @@ private:
 
   Value access(tessera_opcode opcode, const Operand *value, Hint hint,
                std::source_location where) const {
-    std::vector<Operand> operands{view_};
-    if (value)
-      operands.push_back(*value);
-    for (const Value &offset : offsets_)
-      operands.emplace_back(offset, where);
-    std::int64_t integers[11] = {std::int64_t(hint.cache), std::int64_t(hint.evict), inBounds_};
-    for (std::uint32_t dim = 0; dim != shape_.rank(); ++dim)
-      integers[3 + dim] = shape_[dim];
-    return detail::emit(opcode, where, operands.data(), operands.size(), integers,
-                        3 + shape_.rank());
+    return detail::accessView(opcode, view_, value, offsets_.data(), R, shape_, hint, inBounds_,
+                              where);
   }
 
   Operand view_;
@@ -90,35 +92,20 @@ public:
   Value base(TESSERA_HERE) const { return detail::emit(TESSERA_BASE, where, {view_}); }
   /// Tile number `index` (one a dimension, counted in tiles) of a tiling with tiles of `shape`.
   Place<T, R> tile(std::initializer_list<Operand> index, const Shape &shape, TESSERA_HERE) const {
-    std::array<Value, R> offsets = begin(index, where);
-    for (int d = 0; d != R && d != int(shape.rank()); ++d)
-      offsets[d] = detail::emit(TESSERA_MUL, where,
-                                {Operand(offsets[d], where), Operand(shape[d], where)});
+    std::array<Value, R> offsets;
+    detail::placesOf(offsets.data(), R, index, &shape, where);
     return Place<T, R>(view_, std::move(offsets), shape);
   }
   /// The tile of `shape` whose first element is at `offsets`, counted in elements.
   Place<T, R> at(std::initializer_list<Operand> offsets, const Shape &shape, TESSERA_HERE) const {
-    return Place<T, R>(view_, begin(offsets, where), shape);
+    std::array<Value, R> places;
+    detail::placesOf(places.data(), R, offsets, nullptr, where);
+    return Place<T, R>(view_, std::move(places), shape);
   }
   tessera_id id() const { return view_.raw.value; }
 
 private:
   explicit View(Operand view) : view_(view) {}
-  /// The operands as i64 scalars; reports a wrong number of them.
-  std::array<Value, R> begin(std::initializer_list<Operand> operands,
-                             std::source_location where) const {
-    std::array<Value, R> values;
-    if (operands.size() != R)
-      detail::tracer(where).fail(("expected one index for each of " + std::to_string(R) +
-                                  " dimensions, got " + std::to_string(operands.size()))
-                                     .c_str(),
-                                 detail::siteOf(where));
-    for (int d = 0; d != R; ++d)
-      values[d] = detail::emit(
-          TESSERA_CAST, where,
-          {d < int(operands.size()) ? operands.begin()[d] : Operand(0, where)}, {}, DType::i64);
-    return values;
-  }
 
   Operand view_;
 };
