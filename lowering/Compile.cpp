@@ -8,8 +8,8 @@
 #include "lowering/Compile.h"
 #include "dialects/tile/Tile.h"
 #include "lowering/cpu/Cpu.h"
-#include "tessera/runtime/Error.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "tessera/runtime/Error.h"
 
 using namespace mlir;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tessera/runtime/Error.h"
 #include "tessera/statics.h"
+#include "tessera/runtime/Error.h"
 #include <algorithm>
 #include <charconv>
 #include <cstring>

@@ -10,9 +10,9 @@
 #include "dsl/src/Trace.h"
 #include "dsl/src/TraceModule.h"
 #include "lowering/Compile.h"
-#include "tessera/runtime/Compiler.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "tessera/runtime/Compiler.h"
 #include <chrono>
 #include <mutex>
 
@@ -22,8 +22,8 @@ namespace tessera {
 namespace {
 
 /// Contexts cost milliseconds to make, so finished ones are kept for the next compile. Each is used
-/// by one thread at a time. What a context has uniqued stays in it, so one that served many compiles
-/// is dropped.
+/// by one thread at a time. What a context has uniqued stays in it, so one that served many
+/// compiles is dropped.
 class ContextPool {
 public:
   struct Slot {
@@ -82,8 +82,7 @@ public:
     Lease lease(pool_);
     const auto start = std::chrono::steady_clock::now();
     OwningOpRef<ModuleOp> module = trace::traceModule(lease.context(), spec, body);
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     KernelImage image = lowering::compileModule(*module, spec, services);
     image.report.stageMs["trace"] = took.count();
     return image;

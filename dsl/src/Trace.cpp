@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace tessera::trace {
 
-/// The upper half of an id tells traces apart, so that a handle which outlives its kernel is caught.
+/// The upper half of an id tells traces apart, so that a handle which outlives its kernel is
+/// caught.
 static std::uint64_t nextSerial() {
   static std::atomic<std::uint64_t> serials{0};
   return ++serials << 32;
@@ -200,17 +201,16 @@ void Trace::makeFunction() {
         list.set(tile::attr::small, builder_.getUnitAttr());
       }
     }
-    list.set(tile::attr::argName,
-             builder_.getStringAttr(param.name.empty() ? "arg" + std::to_string(index)
-                                                       : param.name));
+    list.set(
+        tile::attr::argName,
+        builder_.getStringAttr(param.name.empty() ? "arg" + std::to_string(index) : param.name));
     attributes.push_back(list.getDictionary(&context_));
     slot += param.slots();
   }
 
   module_ = ModuleOp::create(loc());
   builder_.setInsertionPointToEnd(module_->getBody());
-  function_ = builder_.create<func::FuncOp>(loc(), spec_.name,
-                                            builder_.getFunctionType(types, {}));
+  function_ = builder_.create<func::FuncOp>(loc(), spec_.name, builder_.getFunctionType(types, {}));
   function_->setAttr(tile::attr::kernel, builder_.getUnitAttr());
   if (spec_.options.warps)
     function_->setAttr(tile::attr::numWarps, builder_.getI32IntegerAttr(spec_.options.warps));
@@ -256,10 +256,25 @@ tessera_id Trace::emit(const tessera_request &request) {
   site_ = request.site;
   Maybe result;
   switch (request.opcode) {
-  case TESSERA_NEG: case TESSERA_NOT: case TESSERA_ABS: case TESSERA_EXP: case TESSERA_EXP2:
-  case TESSERA_LOG: case TESSERA_LOG2: case TESSERA_SQRT: case TESSERA_RSQRT: case TESSERA_SIN:
-  case TESSERA_COS: case TESSERA_TANH: case TESSERA_ERF: case TESSERA_FLOOR: case TESSERA_CEIL:
-  case TESSERA_SIGMOID: case TESSERA_SILU: case TESSERA_GELU: case TESSERA_GELU_TANH:
+  case TESSERA_NEG:
+  case TESSERA_NOT:
+  case TESSERA_ABS:
+  case TESSERA_EXP:
+  case TESSERA_EXP2:
+  case TESSERA_LOG:
+  case TESSERA_LOG2:
+  case TESSERA_SQRT:
+  case TESSERA_RSQRT:
+  case TESSERA_SIN:
+  case TESSERA_COS:
+  case TESSERA_TANH:
+  case TESSERA_ERF:
+  case TESSERA_FLOOR:
+  case TESSERA_CEIL:
+  case TESSERA_SIGMOID:
+  case TESSERA_SILU:
+  case TESSERA_GELU:
+  case TESSERA_GELU_TANH:
   case TESSERA_RELU:
     result = unary(request);
     break;
@@ -268,11 +283,21 @@ tessera_id Trace::emit(const tessera_request &request) {
     result = value ? cast(*value, DType(request.dtype)) : std::nullopt;
     break;
   }
-  case TESSERA_BITCAST: result = bitcast(request); break;
-  case TESSERA_FMA: result = fma(request); break;
-  case TESSERA_SELECT: result = select(request); break;
-  case TESSERA_CONSTANT: result = constantOp(request); break;
-  case TESSERA_ARANGE: result = arange(request); break;
+  case TESSERA_BITCAST:
+    result = bitcast(request);
+    break;
+  case TESSERA_FMA:
+    result = fma(request);
+    break;
+  case TESSERA_SELECT:
+    result = select(request);
+    break;
+  case TESSERA_CONSTANT:
+    result = constantOp(request);
+    break;
+  case TESSERA_ARANGE:
+    result = arange(request);
+    break;
   case TESSERA_BROADCAST: {
     const ArrayRef<std::int64_t> shape(request.integers, request.integer_count);
     Maybe value = request.operands[0].kind == TESSERA_VALUE ? valueOf(request.operands[0])
@@ -282,10 +307,17 @@ tessera_id Trace::emit(const tessera_request &request) {
     result = value && powersOfTwo(shape) ? broadcast(*value, shape) : std::nullopt;
     break;
   }
-  case TESSERA_RESHAPE: result = reshape(request); break;
-  case TESSERA_TRANSPOSE: result = transpose(request); break;
-  case TESSERA_EXPAND: result = expand(request); break;
-  case TESSERA_PROGRAM_ID: case TESSERA_NUM_PROGRAMS: {
+  case TESSERA_RESHAPE:
+    result = reshape(request);
+    break;
+  case TESSERA_TRANSPOSE:
+    result = transpose(request);
+    break;
+  case TESSERA_EXPAND:
+    result = expand(request);
+    break;
+  case TESSERA_PROGRAM_ID:
+  case TESSERA_NUM_PROGRAMS: {
     const std::int64_t axis = request.integers[0];
     if (axis < 0 || axis > 2)
       return fail("expected axis 0, 1 or 2 of the grid, got " + std::to_string(axis), site_);
@@ -296,19 +328,43 @@ tessera_id Trace::emit(const tessera_request &request) {
                   DType::i64);
     break;
   }
-  case TESSERA_GRID: grid(request); return 0;
-  case TESSERA_LOAD: result = load(request); break;
-  case TESSERA_STORE: store(request); return 0;
-  case TESSERA_ATOMIC: result = atomic(request); break;
-  case TESSERA_MAKE_VIEW: result = makeView(request); break;
-  case TESSERA_EXTENT: case TESSERA_STRIDE: case TESSERA_BASE:
+  case TESSERA_GRID:
+    grid(request);
+    return 0;
+  case TESSERA_LOAD:
+    result = load(request);
+    break;
+  case TESSERA_STORE:
+    store(request);
+    return 0;
+  case TESSERA_ATOMIC:
+    result = atomic(request);
+    break;
+  case TESSERA_MAKE_VIEW:
+    result = makeView(request);
+    break;
+  case TESSERA_EXTENT:
+  case TESSERA_STRIDE:
+  case TESSERA_BASE:
     result = viewProperty(request);
     break;
-  case TESSERA_VIEW_LOAD: result = viewLoad(request); break;
-  case TESSERA_VIEW_STORE: viewStore(request); return 0;
-  case TESSERA_DOT: result = dot(request); break;
-  case TESSERA_SUM: case TESSERA_PROD: case TESSERA_MAX: case TESSERA_MIN: case TESSERA_ANY:
-  case TESSERA_ALL: case TESSERA_ARGMAX: case TESSERA_ARGMIN:
+  case TESSERA_VIEW_LOAD:
+    result = viewLoad(request);
+    break;
+  case TESSERA_VIEW_STORE:
+    viewStore(request);
+    return 0;
+  case TESSERA_DOT:
+    result = dot(request);
+    break;
+  case TESSERA_SUM:
+  case TESSERA_PROD:
+  case TESSERA_MAX:
+  case TESSERA_MIN:
+  case TESSERA_ANY:
+  case TESSERA_ALL:
+  case TESSERA_ARGMAX:
+  case TESSERA_ARGMIN:
     result = reduction(request);
     break;
   case TESSERA_PRINT:
@@ -324,7 +380,9 @@ tessera_id Trace::emit(const tessera_request &request) {
         builder_.create<tile::AssertOp>(loc(), value->value, request.text);
     }
     return 0;
-  default: result = binary(request); break;
+  default:
+    result = binary(request);
+    break;
   }
   return result ? add(std::move(*result)) : idOf(0);
 }

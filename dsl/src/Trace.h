@@ -4,21 +4,21 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A Trace turns the calls that the DSL's headers make into a module of the tile dialect. MLIR's
-// integers have no sign, so a value's DType lives here, beside it. The first error is kept and thrown
-// when the trace ends; from then on every operation gives the poisoned value and makes no IR, so the
-// user's C++ runs to its end undisturbed.
+// integers have no sign, so a value's DType lives here, beside it. The first error is kept and
+// thrown when the trace ends; from then on every operation gives the poisoned value and makes no
+// IR, so the user's C++ runs to its end undisturbed.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "dialects/tile/Tile.h"
-#include "tessera/abi.h"
-#include "tessera/dtype.h"
-#include "tessera/runtime/Error.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "tessera/abi.h"
+#include "tessera/dtype.h"
+#include "tessera/runtime/Error.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 #include <optional>

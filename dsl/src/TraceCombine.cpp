@@ -99,8 +99,8 @@ void Trace::reduceEnd(const tessera_operand *combined, tessera_id *results) {
     return popFrame();
   }
   builder_.restoreInsertionPoint(frame->outside);
-  auto reduce = builder_.create<tile::ReduceOp>(loc(), types, frame->operands,
-                                                std::int32_t(frame->axis));
+  auto reduce =
+      builder_.create<tile::ReduceOp>(loc(), types, frame->operands, std::int32_t(frame->axis));
   reduce.getCombine().push_back(frame->first.release());
   retireValues(*frame);
   for (std::size_t i = 0; i != count; ++i) {
@@ -109,10 +109,10 @@ void Trace::reduceEnd(const tessera_operand *combined, tessera_id *results) {
       Extents kept(cast<RankedTensorType>(frame->operands[i].getType()).getShape());
       kept[frame->axis] = 1;
       const Type type = typeOf(frame->dtypes[i], kept);
-      result = isa<RankedTensorType>(result.getType())
-                   ? builder_.create<tile::ExpandDimsOp>(loc(), type, result, frame->axis)
-                         .getResult()
-                   : builder_.create<tile::SplatOp>(loc(), type, result).getResult();
+      result =
+          isa<RankedTensorType>(result.getType())
+              ? builder_.create<tile::ExpandDimsOp>(loc(), type, result, frame->axis).getResult()
+              : builder_.create<tile::SplatOp>(loc(), type, result).getResult();
     }
     results[i] = add(result, frame->dtypes[i]);
   }

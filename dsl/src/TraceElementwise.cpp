@@ -14,13 +14,20 @@ namespace tessera::trace {
 
 static const char *spellingOf(tessera_opcode opcode) {
   switch (opcode) {
-  case TESSERA_AND: return "&";
-  case TESSERA_OR: return "|";
-  case TESSERA_XOR: return "^";
-  case TESSERA_SHL: return "<<";
-  case TESSERA_SHR: return ">>";
-  case TESSERA_CDIV: return "ts::cdiv";
-  default: return "this operation";
+  case TESSERA_AND:
+    return "&";
+  case TESSERA_OR:
+    return "|";
+  case TESSERA_XOR:
+    return "^";
+  case TESSERA_SHL:
+    return "<<";
+  case TESSERA_SHR:
+    return ">>";
+  case TESSERA_CDIV:
+    return "ts::cdiv";
+  default:
+    return "this operation";
   }
 }
 
@@ -59,9 +66,15 @@ Trace::Maybe Trace::integerBinary(tessera_opcode opcode, const TracedValue &left
   const auto make = [&]<class Op>() { return builder_.createOrFold<Op>(loc(), a, b); };
   Value result;
   switch (opcode) {
-  case TESSERA_ADD: result = make.operator()<arith::AddIOp>(); break;
-  case TESSERA_SUB: result = make.operator()<arith::SubIOp>(); break;
-  case TESSERA_MUL: result = make.operator()<arith::MulIOp>(); break;
+  case TESSERA_ADD:
+    result = make.operator()<arith::AddIOp>();
+    break;
+  case TESSERA_SUB:
+    result = make.operator()<arith::SubIOp>();
+    break;
+  case TESSERA_MUL:
+    result = make.operator()<arith::MulIOp>();
+    break;
   case TESSERA_DIV:
     result = natural ? make.operator()<arith::DivUIOp>() : make.operator()<arith::DivSIOp>();
     break;
@@ -69,20 +82,30 @@ Trace::Maybe Trace::integerBinary(tessera_opcode opcode, const TracedValue &left
     result = natural ? make.operator()<arith::RemUIOp>() : make.operator()<arith::RemSIOp>();
     break;
   case TESSERA_CDIV:
-    result = natural ? make.operator()<arith::CeilDivUIOp>()
-                     : make.operator()<arith::CeilDivSIOp>();
+    result =
+        natural ? make.operator()<arith::CeilDivUIOp>() : make.operator()<arith::CeilDivSIOp>();
     break;
-  case TESSERA_AND: result = make.operator()<arith::AndIOp>(); break;
-  case TESSERA_OR: result = make.operator()<arith::OrIOp>(); break;
-  case TESSERA_XOR: result = make.operator()<arith::XOrIOp>(); break;
-  case TESSERA_SHL: result = make.operator()<arith::ShLIOp>(); break;
+  case TESSERA_AND:
+    result = make.operator()<arith::AndIOp>();
+    break;
+  case TESSERA_OR:
+    result = make.operator()<arith::OrIOp>();
+    break;
+  case TESSERA_XOR:
+    result = make.operator()<arith::XOrIOp>();
+    break;
+  case TESSERA_SHL:
+    result = make.operator()<arith::ShLIOp>();
+    break;
   case TESSERA_SHR:
     result = natural ? make.operator()<arith::ShRUIOp>() : make.operator()<arith::ShRSIOp>();
     break;
-  case TESSERA_MAXIMUM: case TESSERA_MAXNUM:
+  case TESSERA_MAXIMUM:
+  case TESSERA_MAXNUM:
     result = natural ? make.operator()<arith::MaxUIOp>() : make.operator()<arith::MaxSIOp>();
     break;
-  case TESSERA_MINIMUM: case TESSERA_MINNUM:
+  case TESSERA_MINIMUM:
+  case TESSERA_MINNUM:
     result = natural ? make.operator()<arith::MinUIOp>() : make.operator()<arith::MinSIOp>();
     break;
   default:
@@ -97,15 +120,33 @@ Trace::Maybe Trace::floatBinary(tessera_opcode opcode, const TracedValue &left,
   const auto make = [&]<class Op>() { return builder_.create<Op>(loc(), a, b).getResult(); };
   Value result;
   switch (opcode) {
-  case TESSERA_ADD: result = make.operator()<arith::AddFOp>(); break;
-  case TESSERA_SUB: result = make.operator()<arith::SubFOp>(); break;
-  case TESSERA_MUL: result = make.operator()<arith::MulFOp>(); break;
-  case TESSERA_DIV: result = make.operator()<arith::DivFOp>(); break;
-  case TESSERA_REM: result = make.operator()<arith::RemFOp>(); break;
-  case TESSERA_MAXIMUM: result = make.operator()<arith::MaximumFOp>(); break;
-  case TESSERA_MINIMUM: result = make.operator()<arith::MinimumFOp>(); break;
-  case TESSERA_MAXNUM: result = make.operator()<arith::MaxNumFOp>(); break;
-  case TESSERA_MINNUM: result = make.operator()<arith::MinNumFOp>(); break;
+  case TESSERA_ADD:
+    result = make.operator()<arith::AddFOp>();
+    break;
+  case TESSERA_SUB:
+    result = make.operator()<arith::SubFOp>();
+    break;
+  case TESSERA_MUL:
+    result = make.operator()<arith::MulFOp>();
+    break;
+  case TESSERA_DIV:
+    result = make.operator()<arith::DivFOp>();
+    break;
+  case TESSERA_REM:
+    result = make.operator()<arith::RemFOp>();
+    break;
+  case TESSERA_MAXIMUM:
+    result = make.operator()<arith::MaximumFOp>();
+    break;
+  case TESSERA_MINIMUM:
+    result = make.operator()<arith::MinimumFOp>();
+    break;
+  case TESSERA_MAXNUM:
+    result = make.operator()<arith::MaxNumFOp>();
+    break;
+  case TESSERA_MINNUM:
+    result = make.operator()<arith::MinNumFOp>();
+    break;
   case TESSERA_POW: {
     const DType wide = sizeOf(left.dtype) < 4 ? DType::f32 : left.dtype;
     const Value base = cast(left, wide)->value, exponent = cast(right, wide)->value;
@@ -126,13 +167,29 @@ Trace::Maybe Trace::compare(tessera_opcode opcode, const TracedValue &left,
   I integers = I::eq;
   F floats = F::OEQ;
   switch (opcode) {
-  case TESSERA_EQ: break;
+  case TESSERA_EQ:
+    break;
   // A NaN differs from everything, itself included.
-  case TESSERA_NE: integers = I::ne; floats = F::UNE; break;
-  case TESSERA_LT: integers = natural ? I::ult : I::slt; floats = F::OLT; break;
-  case TESSERA_LE: integers = natural ? I::ule : I::sle; floats = F::OLE; break;
-  case TESSERA_GT: integers = natural ? I::ugt : I::sgt; floats = F::OGT; break;
-  default: integers = natural ? I::uge : I::sge; floats = F::OGE; break;
+  case TESSERA_NE:
+    integers = I::ne;
+    floats = F::UNE;
+    break;
+  case TESSERA_LT:
+    integers = natural ? I::ult : I::slt;
+    floats = F::OLT;
+    break;
+  case TESSERA_LE:
+    integers = natural ? I::ule : I::sle;
+    floats = F::OLE;
+    break;
+  case TESSERA_GT:
+    integers = natural ? I::ugt : I::sgt;
+    floats = F::OGT;
+    break;
+  default:
+    integers = natural ? I::uge : I::sge;
+    floats = F::OGE;
+    break;
   }
   if (isFloat(left.dtype))
     return data(builder_.create<arith::CmpFOp>(loc(), floats, left.value, right.value), DType::i1);
@@ -187,21 +244,36 @@ Value Trace::floatUnary(tessera_opcode opcode, Value x) {
     return builder_.create<Op>(loc(), operands...).getResult();
   };
   switch (opcode) {
-  case TESSERA_NEG: return make.operator()<arith::NegFOp>(x);
-  case TESSERA_ABS: return make.operator()<math::AbsFOp>(x);
-  case TESSERA_EXP: return make.operator()<math::ExpOp>(x);
-  case TESSERA_EXP2: return make.operator()<math::Exp2Op>(x);
-  case TESSERA_LOG: return make.operator()<math::LogOp>(x);
-  case TESSERA_LOG2: return make.operator()<math::Log2Op>(x);
-  case TESSERA_SQRT: return make.operator()<math::SqrtOp>(x);
-  case TESSERA_RSQRT: return make.operator()<math::RsqrtOp>(x);
-  case TESSERA_SIN: return make.operator()<math::SinOp>(x);
-  case TESSERA_COS: return make.operator()<math::CosOp>(x);
-  case TESSERA_TANH: return make.operator()<math::TanhOp>(x);
-  case TESSERA_ERF: return make.operator()<math::ErfOp>(x);
-  case TESSERA_FLOOR: return make.operator()<math::FloorOp>(x);
-  case TESSERA_CEIL: return make.operator()<math::CeilOp>(x);
-  case TESSERA_RELU: return make.operator()<arith::MaximumFOp>(x, number(0));
+  case TESSERA_NEG:
+    return make.operator()<arith::NegFOp>(x);
+  case TESSERA_ABS:
+    return make.operator()<math::AbsFOp>(x);
+  case TESSERA_EXP:
+    return make.operator()<math::ExpOp>(x);
+  case TESSERA_EXP2:
+    return make.operator()<math::Exp2Op>(x);
+  case TESSERA_LOG:
+    return make.operator()<math::LogOp>(x);
+  case TESSERA_LOG2:
+    return make.operator()<math::Log2Op>(x);
+  case TESSERA_SQRT:
+    return make.operator()<math::SqrtOp>(x);
+  case TESSERA_RSQRT:
+    return make.operator()<math::RsqrtOp>(x);
+  case TESSERA_SIN:
+    return make.operator()<math::SinOp>(x);
+  case TESSERA_COS:
+    return make.operator()<math::CosOp>(x);
+  case TESSERA_TANH:
+    return make.operator()<math::TanhOp>(x);
+  case TESSERA_ERF:
+    return make.operator()<math::ErfOp>(x);
+  case TESSERA_FLOOR:
+    return make.operator()<math::FloorOp>(x);
+  case TESSERA_CEIL:
+    return make.operator()<math::CeilOp>(x);
+  case TESSERA_RELU:
+    return make.operator()<arith::MaximumFOp>(x, number(0));
   case TESSERA_SIGMOID: {
     const Value e = make.operator()<math::ExpOp>(make.operator()<arith::NegFOp>(x));
     return make.operator()<arith::DivFOp>(number(1), make.operator()<arith::AddFOp>(number(1), e));
@@ -213,7 +285,8 @@ Value Trace::floatUnary(tessera_opcode opcode, Value x) {
   }
   case TESSERA_GELU: {
     const Value inner = make.operator()<arith::MulFOp>(x, number(1 / std::numbers::sqrt2));
-    const Value one = make.operator()<arith::AddFOp>(make.operator()<math::ErfOp>(inner), number(1));
+    const Value one =
+        make.operator()<arith::AddFOp>(make.operator()<math::ErfOp>(inner), number(1));
     return make.operator()<arith::MulFOp>(make.operator()<arith::MulFOp>(x, number(0.5)), one);
   }
   default: { // TESSERA_GELU_TANH
@@ -248,14 +321,12 @@ Trace::Maybe Trace::unary(const tessera_request &request) {
       return data(builder_.createOrFold<arith::SubIOp>(loc(), integerConstant(0, type), x.value),
                   x.dtype);
     if (opcode == TESSERA_ABS)
-      return isUnsigned(x.dtype) ? x
-                                 : data(builder_.create<math::AbsIOp>(loc(), x.value), x.dtype);
+      return isUnsigned(x.dtype) ? x : data(builder_.create<math::AbsIOp>(loc(), x.value), x.dtype);
     if (opcode == TESSERA_RELU)
-      return isUnsigned(x.dtype)
-                 ? x
-                 : data(builder_.createOrFold<arith::MaxSIOp>(loc(), x.value,
-                                                              integerConstant(0, type)),
-                        x.dtype);
+      return isUnsigned(x.dtype) ? x
+                                 : data(builder_.createOrFold<arith::MaxSIOp>(
+                                            loc(), x.value, integerConstant(0, type)),
+                                        x.dtype);
     return error("expected floats, got " + trace::describe(x) + "; ts::cast<ts::f32> converts");
   }
   if (sizeOf(x.dtype) == 1)

@@ -45,11 +45,16 @@ struct Trace::Frame {
 
   const char *name() const {
     switch (kind) {
-    case loopFrame: return "loop";
-    case whenFrame: return "ts::when";
-    case whileFrame: return "ts::while_";
-    case reduceFrame: return "ts::reduce";
-    default: return "ts::return_if";
+    case loopFrame:
+      return "loop";
+    case whenFrame:
+      return "ts::when";
+    case whileFrame:
+      return "ts::while_";
+    case reduceFrame:
+      return "ts::reduce";
+    default:
+      return "ts::return_if";
     }
   }
 };

@@ -189,9 +189,8 @@ Trace::Maybe Trace::makeView(const tessera_request &request) {
         strides.push_back(stride);
     }
   }
-  const auto type =
-      tile::ViewType::get(SmallVector<std::int64_t>(rank, ShapedType::kDynamic),
-                          typeOf(base->dtype), staticStrides);
+  const auto type = tile::ViewType::get(SmallVector<std::int64_t>(rank, ShapedType::kDynamic),
+                                        typeOf(base->dtype), staticStrides);
   TracedValue view = *base;
   view.kind = TracedValue::Kind::view;
   view.value = builder_.create<tile::MakeViewOp>(loc(), type, base->value, extents, strides);
@@ -278,10 +277,9 @@ void Trace::viewStore(const tessera_request &request) {
   value = value ? cast(*value, view->dtype) : std::nullopt;
   value = value ? broadcast(*value, shape) : std::nullopt;
   if (value)
-    builder_.create<tile::ViewStoreOp>(loc(), value->value, view->value, *offsets,
-                                       promises(request, shape.size()),
-                                       tile::CacheModifier(request.integers[0]),
-                                       tile::Eviction(request.integers[1]));
+    builder_.create<tile::ViewStoreOp>(
+        loc(), value->value, view->value, *offsets, promises(request, shape.size()),
+        tile::CacheModifier(request.integers[0]), tile::Eviction(request.integers[1]));
 }
 
 } // namespace tessera::trace

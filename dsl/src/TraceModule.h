@@ -7,9 +7,9 @@
 
 #pragma once
 
-#include "tessera/runtime/KernelImage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "tessera/runtime/KernelImage.h"
 #include <functional>
 
 namespace tessera::trace {

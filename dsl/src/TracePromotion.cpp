@@ -21,14 +21,22 @@ namespace tessera::trace {
 
 Type Trace::typeOf(DType dtype) {
   switch (dtype) {
-  case DType::f16: return builder_.getF16Type();
-  case DType::bf16: return builder_.getBF16Type();
-  case DType::f32: return builder_.getF32Type();
-  case DType::f64: return builder_.getF64Type();
-  case DType::f8e4m3: return builder_.getFloat8E4M3FNType();
-  case DType::f8e5m2: return builder_.getFloat8E5M2Type();
-  case DType::i1: return builder_.getI1Type();
-  default: return builder_.getIntegerType(8 * sizeOf(dtype));
+  case DType::f16:
+    return builder_.getF16Type();
+  case DType::bf16:
+    return builder_.getBF16Type();
+  case DType::f32:
+    return builder_.getF32Type();
+  case DType::f64:
+    return builder_.getF64Type();
+  case DType::f8e4m3:
+    return builder_.getFloat8E4M3FNType();
+  case DType::f8e5m2:
+    return builder_.getFloat8E5M2Type();
+  case DType::i1:
+    return builder_.getI1Type();
+  default:
+    return builder_.getIntegerType(8 * sizeOf(dtype));
   }
 }
 
@@ -38,8 +46,9 @@ Type Trace::typeOf(DType dtype, ArrayRef<std::int64_t> extents) {
 }
 
 const char *spell(DType dtype) {
-  static constexpr const char *names[] = {"i1",  "i8",  "i16", "i32",  "i64", "u8",     "u16",   "u32",
-                                          "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"};
+  static constexpr const char *names[] = {"i1",   "i8",  "i16", "i32",    "i64",
+                                          "u8",   "u16", "u32", "u64",    "f16",
+                                          "bf16", "f32", "f64", "f8e4m3", "f8e5m2"};
   return names[static_cast<std::size_t>(dtype)];
 }
 
@@ -85,24 +94,31 @@ std::optional<DType> promote(DType a, DType b) {
 
 std::string describe(const tessera_operand &number) {
   switch (number.kind) {
-  case TESSERA_INTEGER: return std::to_string(number.integer);
-  case TESSERA_UNSIGNED: return std::to_string(number.natural);
-  case TESSERA_BOOLEAN: return number.natural ? "true" : "false";
+  case TESSERA_INTEGER:
+    return std::to_string(number.integer);
+  case TESSERA_UNSIGNED:
+    return std::to_string(number.natural);
+  case TESSERA_BOOLEAN:
+    return number.natural ? "true" : "false";
   case TESSERA_REAL: {
     char text[32];
     std::snprintf(text, sizeof(text), "%g", number.real);
     return text;
   }
-  default: return "no number";
+  default:
+    return "no number";
   }
 }
 
 /// The number as a double; exact for all but large integers.
 static double realOf(const tessera_operand &number) {
   switch (number.kind) {
-  case TESSERA_INTEGER: return double(number.integer);
-  case TESSERA_REAL: return number.real;
-  default: return double(number.natural);
+  case TESSERA_INTEGER:
+    return double(number.integer);
+  case TESSERA_REAL:
+    return number.real;
+  default:
+    return double(number.natural);
   }
 }
 
@@ -119,7 +135,9 @@ static std::optional<APInt> integerOf(const tessera_operand &number, DType dtype
       return std::nullopt;
     wide = llvm::APIntOps::RoundDoubleToAPInt(number.real, 128);
     break;
-  default: wide = APInt(128, number.natural); break;
+  default:
+    wide = APInt(128, number.natural);
+    break;
   }
   const bool fits = isUnsigned(dtype) ? wide.isIntN(width) : wide.isSignedIntN(width);
   return fits ? std::optional(wide.trunc(width)) : std::nullopt;
@@ -146,8 +164,8 @@ Trace::Maybe Trace::constant(const tessera_operand &number, DType dtype,
     attribute = IntegerAttr::get(element, *value);
   }
   if (!extents.empty())
-    attribute = DenseElementsAttr::get(RankedTensorType::get(extents, element),
-                                       Attribute(attribute));
+    attribute =
+        DenseElementsAttr::get(RankedTensorType::get(extents, element), Attribute(attribute));
   return data(builder_.create<arith::ConstantOp>(loc(), attribute), dtype);
 }
 
@@ -177,7 +195,7 @@ static DType numberType(const tessera_operand &number, std::optional<DType> part
     return *partner;
   if (number.kind == TESSERA_BOOLEAN)
     return DType::i1;
-  return integerOf(number, DType::i32) ? DType::i32
+  return integerOf(number, DType::i32)                                       ? DType::i32
          : number.kind == TESSERA_UNSIGNED && !integerOf(number, DType::i64) ? DType::u64
                                                                              : DType::i64;
 }
@@ -219,12 +237,12 @@ Trace::Maybe Trace::cast(const TracedValue &value, DType to) {
 
   if (to == DType::i1) {
     const Type source = v.getType();
-    v = isFloat(from)
-            ? builder_.create<arith::CmpFOp>(loc(), arith::CmpFPredicate::UNE, v,
-                                             floatConstant(0, source))
-                  .getResult()
-            : builder_.createOrFold<arith::CmpIOp>(loc(), arith::CmpIPredicate::ne, v,
-                                                   integerConstant(0, source));
+    v = isFloat(from) ? builder_
+                            .create<arith::CmpFOp>(loc(), arith::CmpFPredicate::UNE, v,
+                                                   floatConstant(0, source))
+                            .getResult()
+                      : builder_.createOrFold<arith::CmpIOp>(loc(), arith::CmpIPredicate::ne, v,
+                                                             integerConstant(0, source));
   } else if (isFloat(from) && isFloat(to)) {
     // The two 16-bit formats, and the two 8-bit ones, meet in f32, which holds all of them exactly.
     if (fromBits == toBits)
@@ -301,7 +319,8 @@ Trace::Maybe Trace::broadcast(const TracedValue &value, ArrayRef<std::int64_t> e
     Attribute number;
     const auto type = RankedTensorType::get(extents, element);
     if (matchPattern(value.value, m_Constant(&number)))
-      result.value = builder_.create<arith::ConstantOp>(loc(), DenseElementsAttr::get(type, number));
+      result.value =
+          builder_.create<arith::ConstantOp>(loc(), DenseElementsAttr::get(type, number));
     else
       result.value = builder_.create<tile::SplatOp>(loc(), type, value.value);
     return result;

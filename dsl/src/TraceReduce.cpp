@@ -33,9 +33,7 @@ Trace::Maybe Trace::dot(const tessera_request &request) {
   if (precision != tile::Precision::ieee && dtype != DType::f32)
     return error(std::string("expected f32 operands for a dot with a precision, got ") +
                  spell(dtype));
-  const DType sum = dtype == DType::f64  ? DType::f64
-                    : dtype == DType::i8 ? DType::i32
-                                         : DType::f32;
+  const DType sum = dtype == DType::f64 ? DType::f64 : dtype == DType::i8 ? DType::i32 : DType::f32;
   const Extents shape{left[0], right[1]};
   Maybe accumulator;
   if (request.operands[2].kind == TESSERA_ABSENT) {
@@ -84,8 +82,7 @@ makeReduce(OpBuilder &builder, Location loc, ValueRange sources, std::int64_t ax
                                      SmallVector<Location>(arguments.size(), loc));
   const ValueRange all = block->getArguments();
   const std::size_t count = sources.size();
-  builder.create<tile::YieldOp>(loc,
-                                combine(all.take_front(count), all.drop_front(count)));
+  builder.create<tile::YieldOp>(loc, combine(all.take_front(count), all.drop_front(count)));
   return SmallVector<Value>(reduce.getResults());
 }
 
@@ -95,12 +92,23 @@ Trace::Maybe Trace::foldAxis(tessera_opcode opcode, const TracedValue &tile, std
     const TracedValue a = data(left[0], dtype), b = data(right[0], dtype);
     tessera_opcode scalar = TESSERA_ADD;
     switch (opcode) {
-    case TESSERA_PROD: scalar = TESSERA_MUL; break;
-    case TESSERA_MAX: scalar = TESSERA_MAXIMUM; break;
-    case TESSERA_MIN: scalar = TESSERA_MINIMUM; break;
-    case TESSERA_ANY: scalar = TESSERA_OR; break;
-    case TESSERA_ALL: scalar = TESSERA_AND; break;
-    default: break;
+    case TESSERA_PROD:
+      scalar = TESSERA_MUL;
+      break;
+    case TESSERA_MAX:
+      scalar = TESSERA_MAXIMUM;
+      break;
+    case TESSERA_MIN:
+      scalar = TESSERA_MINIMUM;
+      break;
+    case TESSERA_ANY:
+      scalar = TESSERA_OR;
+      break;
+    case TESSERA_ALL:
+      scalar = TESSERA_AND;
+      break;
+    default:
+      break;
     }
     return {(isFloat(dtype) ? floatBinary(scalar, a, b) : integerBinary(scalar, a, b))->value};
   };
@@ -110,7 +118,8 @@ Trace::Maybe Trace::foldAxis(tessera_opcode opcode, const TracedValue &tile, std
 Trace::Maybe Trace::foldIndex(bool greatest, const TracedValue &tile, std::int64_t axis) {
   const Extents extents = extentsOf(tile);
   const Type i32 = builder_.getI32Type();
-  Value index = builder_.create<tile::ArangeOp>(loc(), RankedTensorType::get(extents[axis], i32), 0);
+  Value index =
+      builder_.create<tile::ArangeOp>(loc(), RankedTensorType::get(extents[axis], i32), 0);
   // Bring the indices to `axis`, then repeat them along the others.
   Extents shape{extents[axis]};
   for (std::int64_t dim = 0; dim != std::int64_t(extents.size()); ++dim) {
@@ -118,7 +127,8 @@ Trace::Maybe Trace::foldIndex(bool greatest, const TracedValue &tile, std::int64
       continue;
     const std::int64_t at = dim < axis ? 0 : std::int64_t(shape.size());
     shape.insert(shape.begin() + at, 1);
-    index = builder_.create<tile::ExpandDimsOp>(loc(), RankedTensorType::get(shape, i32), index, at);
+    index =
+        builder_.create<tile::ExpandDimsOp>(loc(), RankedTensorType::get(shape, i32), index, at);
   }
   if (shape != extents)
     index = builder_.create<tile::BroadcastOp>(loc(), RankedTensorType::get(extents, i32), index);
@@ -138,13 +148,13 @@ Trace::Maybe Trace::foldIndex(bool greatest, const TracedValue &tile, std::int64
       const Value rightIsNumber = compare(TESSERA_EQ, b, b)->value;
       better = make.operator()<arith::OrIOp>(
           better, make.operator()<arith::AndIOp>(leftNan, rightIsNumber));
-      equal = make.operator()<arith::OrIOp>(equal,
-                                            make.operator()<arith::AndIOp>(leftNan, rightNan));
+      equal =
+          make.operator()<arith::OrIOp>(equal, make.operator()<arith::AndIOp>(leftNan, rightNan));
     }
-    const Value first = builder_.create<arith::CmpIOp>(loc(), arith::CmpIPredicate::slt, left[1],
-                                                       right[1]);
-    const Value takesLeft = make.operator()<arith::OrIOp>(
-        better, make.operator()<arith::AndIOp>(equal, first));
+    const Value first =
+        builder_.create<arith::CmpIOp>(loc(), arith::CmpIPredicate::slt, left[1], right[1]);
+    const Value takesLeft =
+        make.operator()<arith::OrIOp>(better, make.operator()<arith::AndIOp>(equal, first));
     return {builder_.create<arith::SelectOp>(loc(), takesLeft, left[0], right[0]),
             builder_.create<arith::SelectOp>(loc(), takesLeft, left[1], right[1])};
   };
@@ -160,8 +170,8 @@ Trace::Maybe Trace::reduction(const tessera_request &request) {
   const bool keep = request.integers[1];
   const bool index = opcode == TESSERA_ARGMAX || opcode == TESSERA_ARGMIN;
   const Extents extents = extentsOf(*tile);
-  const auto axis = every ? std::optional<std::int64_t>(0)
-                          : axisOf(request.integers[0], extents.size());
+  const auto axis =
+      every ? std::optional<std::int64_t>(0) : axisOf(request.integers[0], extents.size());
   if (!axis)
     return std::nullopt;
 
@@ -174,8 +184,8 @@ Trace::Maybe Trace::reduction(const tessera_request &request) {
     if (isFloat(tile->dtype) && sizeOf(tile->dtype) < 4)
       tile = cast(*tile, DType::f32);
     else if (!isFloat(tile->dtype) && sizeOf(tile->dtype) < 4)
-      tile = cast(*tile, isUnsigned(tile->dtype) && tile->dtype != DType::i1 ? DType::u32
-                                                                            : DType::i32);
+      tile = cast(*tile,
+                  isUnsigned(tile->dtype) && tile->dtype != DType::i1 ? DType::u32 : DType::i32);
   }
 
   TracedValue result = *tile;

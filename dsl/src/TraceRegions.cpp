@@ -196,9 +196,8 @@ tessera_id Trace::loopBegin(const tessera_operand *bounds, tessera_site site) {
     if (!bound)
       return idOf(0);
     if (isFloat(bound->dtype) || !extentsOf(*bound).empty())
-      return fail("expected integer scalars as the bounds of a loop, got " +
-                      trace::describe(*bound),
-                  site);
+      return fail(
+          "expected integer scalars as the bounds of a loop, got " + trace::describe(*bound), site);
     frame->operands.push_back(cast(*bound, DType::i64)->value);
   }
   const bool known = bounds[2].kind == TESSERA_INTEGER;
@@ -222,8 +221,7 @@ tessera_id Trace::loopBegin(const tessera_operand *bounds, tessera_site site) {
   makeArguments(*frame, *frame->first);
   if (step > 0)
     return add(counter, DType::i64);
-  const Value distance =
-      builder_.create<arith::MulIOp>(loc(), counter, integerConstant(step, i64));
+  const Value distance = builder_.create<arith::MulIOp>(loc(), counter, integerConstant(step, i64));
   return add(builder_.create<arith::AddIOp>(loc(), low, distance).getResult(), DType::i64);
 }
 
@@ -329,8 +327,8 @@ void Trace::whenEnd() {
   if (hasElse)
     close(*frame->second, elseValues);
   builder_.restoreInsertionPoint(frame->outside);
-  auto branch = builder_.create<scf::IfOp>(loc(), ValueRange(thenValues).getTypes(),
-                                           frame->operands[0]);
+  auto branch =
+      builder_.create<scf::IfOp>(loc(), ValueRange(thenValues).getTypes(), frame->operands[0]);
   branch.getThenRegion().getBlocks().clear();
   branch.getElseRegion().getBlocks().clear();
   branch.getThenRegion().push_back(frame->first.release());
@@ -428,8 +426,8 @@ void Trace::returnIf(tessera_operand condition, tessera_site site) {
   const Value holds = conditionOf(condition, "ts::return_if");
   if (!holds)
     return;
-  const Value otherwise = builder_.createOrFold<arith::XOrIOp>(
-      loc(), holds, integerConstant(1, builder_.getI1Type()));
+  const Value otherwise =
+      builder_.createOrFold<arith::XOrIOp>(loc(), holds, integerConstant(1, builder_.getI1Type()));
   auto rest = builder_.create<scf::IfOp>(loc(), otherwise, /*withElseRegion=*/false);
   builder_.setInsertionPoint(rest.thenYield());
 }

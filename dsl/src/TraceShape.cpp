@@ -12,8 +12,8 @@ using namespace mlir;
 
 namespace tessera::trace {
 
-/// Rows of the result that programs walk before they turn to the next columns; keeps the operands of
-/// programs that run together in L2.
+/// Rows of the result that programs walk before they turn to the next columns; keeps the operands
+/// of programs that run together in L2.
 static constexpr std::int64_t rowsPerGroup = 2048;
 
 Trace::Maybe Trace::constantOp(const tessera_request &request) {
@@ -74,8 +74,7 @@ Trace::Maybe Trace::transpose(const tessera_request &request) {
     return std::nullopt;
   const Extents extents = extentsOf(*tile);
   const std::int64_t rank = extents.size();
-  SmallVector<std::int32_t> permutation(request.integers,
-                                        request.integers + request.integer_count);
+  SmallVector<std::int32_t> permutation(request.integers, request.integers + request.integer_count);
   if (permutation.empty() && rank >= 2) {
     permutation.resize(rank);
     std::iota(permutation.begin(), permutation.end(), 0);
@@ -87,17 +86,16 @@ Trace::Maybe Trace::transpose(const tessera_request &request) {
   for (auto [at, dim] : llvm::enumerate(sorted))
     valid &= dim == std::int32_t(at);
   if (!valid)
-    return error("expected a permutation of the " + std::to_string(rank) +
-                 " dimensions of the tile, got " +
-                 trace::describe(SmallVector<std::int64_t>(permutation.begin(),
-                                                           permutation.end())));
+    return error(
+        "expected a permutation of the " + std::to_string(rank) + " dimensions of the tile, got " +
+        trace::describe(SmallVector<std::int64_t>(permutation.begin(), permutation.end())));
   Extents permuted;
   for (std::int32_t dim : permutation)
     permuted.push_back(extents[dim]);
   TracedValue result = *tile;
   const Type element = tile::elementTypeOf(tile->value.getType());
-  result.value = builder_.create<tile::TransposeOp>(
-      loc(), RankedTensorType::get(permuted, element), tile->value, permutation);
+  result.value = builder_.create<tile::TransposeOp>(loc(), RankedTensorType::get(permuted, element),
+                                                    tile->value, permutation);
   return result;
 }
 
@@ -115,8 +113,8 @@ Trace::Maybe Trace::expand(const tessera_request &request) {
   extents.insert(extents.begin() + *axis, 1);
   TracedValue result = *tile;
   const Type element = tile::elementTypeOf(tile->value.getType());
-  result.value = builder_.create<tile::ExpandDimsOp>(
-      loc(), RankedTensorType::get(extents, element), tile->value, *axis);
+  result.value = builder_.create<tile::ExpandDimsOp>(loc(), RankedTensorType::get(extents, element),
+                                                     tile->value, *axis);
   return result;
 }
 
@@ -187,9 +185,9 @@ void Trace::tileId(tessera_id viewId, ArrayRef<std::int64_t> shape, tessera_id *
     for (std::int64_t dim = 0; dim != rank; ++dim)
       counts.push_back(count(dim));
     if (!statesGrid(function_)) {
-      const Value x = rank == 1 ? counts[0]
-                                : make.operator()<arith::MulIOp>(counts[rank - 2],
-                                                                 counts[rank - 1]);
+      const Value x = rank == 1
+                          ? counts[0]
+                          : make.operator()<arith::MulIOp>(counts[rank - 2], counts[rank - 1]);
       builder_.create<tile::GridOp>(loc(), x, rank == 3 ? counts[0] : number(1), number(1));
     }
   }

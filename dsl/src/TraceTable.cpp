@@ -36,8 +36,8 @@ const tessera_tracer_api &table() {
       [](tessera_site site) { current->whileBegin(site); },
       [](tessera_operand condition) { current->whileCondition(condition); },
       [] { current->whileEnd(); },
-      [](const tessera_operand *sources, std::uint32_t count, std::int64_t axis,
-         std::uint32_t keep, tessera_id *arguments, tessera_site site) {
+      [](const tessera_operand *sources, std::uint32_t count, std::int64_t axis, std::uint32_t keep,
+         tessera_id *arguments, tessera_site site) {
         current->reduceBegin({sources, count}, axis, keep, arguments, site);
       },
       [](const tessera_operand *combined, tessera_id *results) {

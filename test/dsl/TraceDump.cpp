@@ -3,8 +3,8 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `trace-dump NAME` prints the module that a kernel of Kernels.h traces to, with typical facts about
-// its arguments; without a name it lists them. Input for tests and for work on the lowering.
+// `trace-dump NAME` prints the module that a kernel of Kernels.h traces to, with typical facts
+// about its arguments; without a name it lists them. Input for tests and for work on the lowering.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,8 +17,10 @@ namespace tracing {
 std::uint8_t friendlyFacts(const Param &param, std::size_t slot) {
   const auto aligned = std::uint8_t(Fact::aligned16), small = std::uint8_t(Fact::small);
   switch (param.kind) {
-  case ParamKind::pointer: return aligned;
-  case ParamKind::scalar: return isFloat(param.dtype) ? 0 : Fact::aligned16 | Fact::small;
+  case ParamKind::pointer:
+    return aligned;
+  case ParamKind::scalar:
+    return isFloat(param.dtype) ? 0 : Fact::aligned16 | Fact::small;
   default:
     if (slot == 2u * param.rank)
       return std::uint8_t(Fact::one);

@@ -15,8 +15,8 @@
 
 namespace tracing {
 
-/// Facts that hold of arguments as people usually pass them: aligned pointers and extents, row-major
-/// views, everything small.
+/// Facts that hold of arguments as people usually pass them: aligned pointers and extents,
+/// row-major views, everything small.
 std::uint8_t friendlyFacts(const tessera::Param &param, std::size_t slot);
 /// Nothing is known.
 std::uint8_t noFacts(const tessera::Param &param, std::size_t slot);

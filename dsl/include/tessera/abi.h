@@ -58,18 +58,51 @@ struct tessera_operand {
 /// One opcode an operation. Operands and integers of each are listed; `dtype` is used where said.
 enum tessera_opcode : std::uint32_t {
   // operands (a, b), broadcast and promoted to each other
-  TESSERA_ADD, TESSERA_SUB, TESSERA_MUL, TESSERA_DIV, TESSERA_REM, TESSERA_CDIV,
-  TESSERA_AND, TESSERA_OR, TESSERA_XOR, TESSERA_SHL, TESSERA_SHR,
-  TESSERA_EQ, TESSERA_NE, TESSERA_LT, TESSERA_LE, TESSERA_GT, TESSERA_GE,
-  TESSERA_MAXIMUM, TESSERA_MINIMUM, ///< a NaN in either operand gives NaN
-  TESSERA_MAXNUM, TESSERA_MINNUM,   ///< a NaN counts as absent
+  TESSERA_ADD,
+  TESSERA_SUB,
+  TESSERA_MUL,
+  TESSERA_DIV,
+  TESSERA_REM,
+  TESSERA_CDIV,
+  TESSERA_AND,
+  TESSERA_OR,
+  TESSERA_XOR,
+  TESSERA_SHL,
+  TESSERA_SHR,
+  TESSERA_EQ,
+  TESSERA_NE,
+  TESSERA_LT,
+  TESSERA_LE,
+  TESSERA_GT,
+  TESSERA_GE,
+  TESSERA_MAXIMUM,
+  TESSERA_MINIMUM, ///< a NaN in either operand gives NaN
+  TESSERA_MAXNUM,
+  TESSERA_MINNUM, ///< a NaN counts as absent
   TESSERA_POW,
   // operands (a)
-  TESSERA_NEG, TESSERA_NOT, TESSERA_ABS,
-  TESSERA_EXP, TESSERA_EXP2, TESSERA_LOG, TESSERA_LOG2, TESSERA_SQRT, TESSERA_RSQRT,
-  TESSERA_SIN, TESSERA_COS, TESSERA_TANH, TESSERA_ERF, TESSERA_FLOOR, TESSERA_CEIL,
-  TESSERA_SIGMOID, TESSERA_SILU, TESSERA_GELU, TESSERA_GELU_TANH, TESSERA_RELU,
-  TESSERA_CAST, TESSERA_BITCAST, ///< to `dtype`
+  TESSERA_NEG,
+  TESSERA_NOT,
+  TESSERA_ABS,
+  TESSERA_EXP,
+  TESSERA_EXP2,
+  TESSERA_LOG,
+  TESSERA_LOG2,
+  TESSERA_SQRT,
+  TESSERA_RSQRT,
+  TESSERA_SIN,
+  TESSERA_COS,
+  TESSERA_TANH,
+  TESSERA_ERF,
+  TESSERA_FLOOR,
+  TESSERA_CEIL,
+  TESSERA_SIGMOID,
+  TESSERA_SILU,
+  TESSERA_GELU,
+  TESSERA_GELU_TANH,
+  TESSERA_RELU,
+  TESSERA_CAST,
+  TESSERA_BITCAST, ///< to `dtype`
   // operands (a, b, c)
   TESSERA_FMA,
   TESSERA_SELECT, ///< (condition, a, b)
@@ -81,8 +114,9 @@ enum tessera_opcode : std::uint32_t {
   TESSERA_TRANSPOSE, ///< (a)
   TESSERA_EXPAND,    ///< (a); integers: axis
   // programs
-  TESSERA_PROGRAM_ID, TESSERA_NUM_PROGRAMS, ///< integers: axis
-  TESSERA_GRID,                             ///< (x, y, z); no result
+  TESSERA_PROGRAM_ID,
+  TESSERA_NUM_PROGRAMS, ///< integers: axis
+  TESSERA_GRID,         ///< (x, y, z); no result
   // memory; integers: cache modifier, eviction
   TESSERA_LOAD,       ///< (pointer, mask or absent, other or absent)
   TESSERA_STORE,      ///< (pointer, value, mask or absent); no result
@@ -95,8 +129,14 @@ enum tessera_opcode : std::uint32_t {
   TESSERA_VIEW_STORE, ///< (view, value, offsets...); integers as for VIEW_LOAD
   // tiles
   TESSERA_DOT, ///< (a, b, accumulator or absent); integers: precision
-  TESSERA_SUM, TESSERA_PROD, TESSERA_MAX, TESSERA_MIN, ///< (a); integers: axis or all_axes, keep
-  TESSERA_ANY, TESSERA_ALL, TESSERA_ARGMAX, TESSERA_ARGMIN,
+  TESSERA_SUM,
+  TESSERA_PROD,
+  TESSERA_MAX,
+  TESSERA_MIN, ///< (a); integers: axis or all_axes, keep
+  TESSERA_ANY,
+  TESSERA_ALL,
+  TESSERA_ARGMAX,
+  TESSERA_ARGMIN,
   // debugging
   TESSERA_PRINT, ///< (a); text: prefix; no result
   TESSERA_ASSERT ///< (condition); text: message; no result
@@ -131,10 +171,10 @@ struct tessera_tracer_api {
   tessera_id (*argument)(std::uint32_t index);
   tessera_id (*emit)(const tessera_request *request);
   void (*describe)(tessera_id value, tessera_description *out, tessera_site site);
-  /// Index of this program's tile of a view, one a dimension into `tiles`, with the grid that covers
-  /// the view: tiles of the two last dimensions along x, of a first of three along y.
-  void (*tile_id)(tessera_id view, const std::int64_t *shape, std::uint32_t rank,
-                  tessera_id *tiles, tessera_site site);
+  /// Index of this program's tile of a view, one a dimension into `tiles`, with the grid that
+  /// covers the view: tiles of the two last dimensions along x, of a first of three along y.
+  void (*tile_id)(tessera_id view, const std::int64_t *shape, std::uint32_t rank, tessera_id *tiles,
+                  tessera_site site);
   /// Records an error of the kernel.
   void (*fail)(const char *message, tessera_site site);
 

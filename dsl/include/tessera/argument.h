@@ -89,9 +89,7 @@ template <class P> struct Parameter {
 
 template <Element T> struct Parameter<Ptr<T>> {
   static constexpr std::size_t slots = 1;
-  static Param describe() {
-    return {ParamKind::pointer, dtypeOf<T>, 0, std::is_const_v<T>, {}};
-  }
+  static Param describe() { return {ParamKind::pointer, dtypeOf<T>, 0, std::is_const_v<T>, {}}; }
   static constexpr const char *expected = "a pointer to, or Buffer of, the parameter's dtype";
   template <class A>
     requires PointsTo<A, T>
@@ -107,9 +105,7 @@ template <Element T> struct Parameter<Ptr<T>> {
 
 template <Element T, int R> struct Parameter<View<T, R>> {
   static constexpr std::size_t slots = 1 + 2 * R;
-  static Param describe() {
-    return {ParamKind::view, dtypeOf<T>, R, std::is_const_v<T>, {}};
-  }
+  static Param describe() { return {ParamKind::view, dtypeOf<T>, R, std::is_const_v<T>, {}}; }
   template <class A>
     requires PointsTo<A, T>
   static void encode(std::uint64_t *out, const HostView<A, R> &view, int) {
@@ -180,9 +176,8 @@ template <StaticType T> inline constexpr bool isStatic<Static<T>> = true;
 
 /// Can an argument of type A be passed for a parameter of type P?
 template <class P, class A>
-concept Accepts = requires(std::uint64_t *out, const A &argument) {
-  Parameter<P>::encode(out, argument, 0);
-};
+concept Accepts =
+    requires(std::uint64_t *out, const A &argument) { Parameter<P>::encode(out, argument, 0); };
 
 } // namespace detail
 } // namespace tessera

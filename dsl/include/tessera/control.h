@@ -3,9 +3,10 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A body is traced once. Handles made before it and assigned in it are carried from one iteration to
-// the next (or out of the branch); nothing has to be declared. Leaving a body by break, return or an
-// exception is an error that names its line: the tracer could not know that it happened only once.
+// A body is traced once. Handles made before it and assigned in it are carried from one iteration
+// to the next (or out of the branch); nothing has to be declared. Leaving a body by break, return
+// or an exception is an error that names its line: the tracer could not know that it happened only
+// once.
 //
 //===----------------------------------------------------------------------===//
 

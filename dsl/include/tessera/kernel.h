@@ -139,8 +139,8 @@ template <class F, class... P> struct Body<F, Types<P...>> {
   }
 };
 
-template <class F> using BodyOf =
-    Body<F, typename SignatureOf<decltype(&F::operator())>::Parameters>;
+template <class F>
+using BodyOf = Body<F, typename SignatureOf<decltype(&F::operator())>::Parameters>;
 
 /// A kernel's type, erased.
 struct KernelType {
@@ -262,15 +262,16 @@ private:
   detail::KernelFamily family_;
 };
 
-/// A kernel: `body` is a lambda that captures nothing; its parameters are ts::Ptr, ts::View, scalars
-/// by tag, and ts::Static. `names` name the parameters that are not Static, in reports and IR.
+/// A kernel: `body` is a lambda that captures nothing; its parameters are ts::Ptr, ts::View,
+/// scalars by tag, and ts::Static. `names` name the parameters that are not Static, in reports and
+/// IR.
 template <class F>
 auto kernel(const char *name, F, std::initializer_list<const char *> names = {}, TESSERA_HERE) {
   static_assert(std::is_empty_v<F> && std::default_initializable<F>,
                 "a kernel's lambda captures nothing: what it needs is a parameter, Static if it is "
                 "known when the kernel is compiled");
-  static_assert(requires { &F::operator(); },
-                "a kernel's lambda has parameters of stated types, not auto");
+  static_assert(
+      requires { &F::operator(); }, "a kernel's lambda has parameters of stated types, not auto");
   return Kernel<F, typename detail::BodyOf<F>::StaticTypes>(name, names, where);
 }
 

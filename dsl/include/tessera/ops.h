@@ -218,9 +218,9 @@ TESSERA_ATOMIC_OP(atomic_xchg, 8)
 /// How a dot of f32 tiles is computed: fused multiply-adds, one pass of tf32, three of them.
 enum class Precision : std::uint8_t { ieee, tf32, tf32x3 };
 
-/// accumulator + a * b for a: MxK, b: KxN of one dtype. Accumulates in f32, f64 for f64, i32 for i8.
-inline Value dot(Operand a, Operand b, Operand accumulator,
-                 Precision precision = Precision::ieee) {
+/// accumulator + a * b for a: MxK, b: KxN of one dtype. Accumulates in f32, f64 for f64, i32 for
+/// i8.
+inline Value dot(Operand a, Operand b, Operand accumulator, Precision precision = Precision::ieee) {
   return detail::emit(TESSERA_DOT, a.where, {a, b, accumulator}, {std::int64_t(precision)});
 }
 inline Value dot(Operand a, Operand b, Precision precision = Precision::ieee) {

@@ -4,9 +4,9 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Static<T> is an ordinary C++ value inside a kernel: `if`, `for` and arithmetic on it cost nothing
-// at run time. T is an integer, a bool, an enum, or an aggregate of up to 16 of them. Aggregates are
-// reflected (names of the fields included), so that their values can be written as canonical text
-// for keys and read back from a command line.
+// at run time. T is an integer, a bool, an enum, or an aggregate of up to 16 of them. Aggregates
+// are reflected (names of the fields included), so that their values can be written as canonical
+// text for keys and read back from a command line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +71,7 @@ namespace detail {
 struct AnyField {
   template <class T> constexpr operator T() const;
 };
-template <class T, std::size_t... I>
-constexpr bool takesFields(std::index_sequence<I...>) {
+template <class T, std::size_t... I> constexpr bool takesFields(std::index_sequence<I...>) {
   return requires { T{(void(I), AnyField{})...}; };
 }
 /// Number of fields of an aggregate; 17 if there are more than 16.
@@ -140,8 +139,7 @@ template <class T, auto Address> constexpr std::string_view spelling() {
 }
 /// Name of field number N of T.
 template <class T, std::size_t N> constexpr std::string_view fieldName() {
-  constexpr std::string_view text =
-      spelling<T, withFields(nowhere<T>.value, NthAddress<N>())>();
+  constexpr std::string_view text = spelling<T, withFields(nowhere<T>.value, NthAddress<N>())>();
   // clang: "... Address = &nowhere.value.NAME]", gcc: "... (& nowhere<T>...::value.T::NAME); ...".
   const std::size_t at = text.find("Address = ");
   const std::size_t end = text.find_first_of(");]", at);
@@ -191,8 +189,8 @@ void listFields(std::vector<StaticField> &out, T &value, std::size_t index) {
 
 /// Canonical text, "BM=128,BN=256"; with `defaultsOnly`, fields without a default have no value.
 std::string writeStatics(const std::vector<StaticField> &fields, bool defaultsOnly = false);
-/// Reads text of that form into the fields it names. Throws Error for a name that is not among them,
-/// a value that does not parse or fit, and a field without a default that is left out.
+/// Reads text of that form into the fields it names. Throws Error for a name that is not among
+/// them, a value that does not parse or fit, and a field without a default that is left out.
 void parseStatics(const std::string &kernel, const std::vector<StaticField> &fields,
                   std::string_view text);
 

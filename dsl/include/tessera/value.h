@@ -151,8 +151,7 @@ public:
   /// Number of dimensions; 0 for a scalar.
   int rank(std::source_location where = std::source_location::current()) const;
   /// Extent of dimension `dim`; negative counts from the end.
-  std::int64_t shape(int dim,
-                     std::source_location where = std::source_location::current()) const;
+  std::int64_t shape(int dim, std::source_location where = std::source_location::current()) const;
   /// Of the elements; of the pointees for pointers.
   DType dtype(std::source_location where = std::source_location::current()) const;
 
@@ -188,7 +187,7 @@ public:
 #undef TESSERA_BINARY
 
 #define TESSERA_COMPOUND(symbol, opcode)                                                           \
-  friend Value &operator symbol(Value &a, Operand b) {                                             \
+  friend Value &operator symbol(Value & a, Operand b) {                                            \
     return a = detail::emit(opcode, b.where, {Operand(a, b.where), b});                            \
   }
   TESSERA_COMPOUND(+=, TESSERA_ADD)

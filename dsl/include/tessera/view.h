@@ -110,9 +110,10 @@ private:
   Operand view_;
 };
 
-/// Tile of `view` that this program is to compute, one index a dimension (counted in tiles), and the
-/// grid for it. Programs are numbered so that those which run together share operands in L2: groups
-/// of 2048 rows, within a group down the rows first. The first of three dimensions is the grid's y.
+/// Tile of `view` that this program is to compute, one index a dimension (counted in tiles), and
+/// the grid for it. Programs are numbered so that those which run together share operands in L2:
+/// groups of 2048 rows, within a group down the rows first. The first of three dimensions is the
+/// grid's y.
 template <Element T, int R>
 std::array<Value, R> tile_id(const View<T, R> &view, const Shape &shape, TESSERA_HERE) {
   static_assert(R <= 3, "ts::tile_id takes views of rank 1 to 3");
@@ -132,22 +133,20 @@ View<T, R> make_view(Operand base, const std::array<Operand, R> &extents,
   std::vector<Operand> operands{base};
   operands.insert(operands.end(), extents.begin(), extents.end());
   operands.insert(operands.end(), strides.begin(), strides.end());
-  return View<T, R>::ofId(
-      detail::emit(TESSERA_MAKE_VIEW, base.where, operands.data(), operands.size(), nullptr, 0,
-                   dtypeOf<T>)
-          .id(),
-      base.where);
+  return View<T, R>::ofId(detail::emit(TESSERA_MAKE_VIEW, base.where, operands.data(),
+                                       operands.size(), nullptr, 0, dtypeOf<T>)
+                              .id(),
+                          base.where);
 }
 template <Element T, int R>
 View<T, R> make_view(Operand base, const std::array<Operand, R> &extents) {
   std::vector<Operand> operands{base};
   operands.insert(operands.end(), extents.begin(), extents.end());
   operands.insert(operands.end(), R, Operand::absent());
-  return View<T, R>::ofId(
-      detail::emit(TESSERA_MAKE_VIEW, base.where, operands.data(), operands.size(), nullptr, 0,
-                   dtypeOf<T>)
-          .id(),
-      base.where);
+  return View<T, R>::ofId(detail::emit(TESSERA_MAKE_VIEW, base.where, operands.data(),
+                                       operands.size(), nullptr, 0, dtypeOf<T>)
+                              .id(),
+                          base.where);
 }
 
 } // namespace tessera
