@@ -8,6 +8,7 @@
 #pragma once
 
 #include "Tracing.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace tracing {
@@ -18,9 +19,11 @@ template <class F> std::string trace(F body, bool locations = false) {
   return print(specOf(definition, noFacts), definition.trace, locations);
 }
 
-/// Each text occurs in `ir`, in this order unless not `ordered`.
-inline void expectIr(const std::string &ir, std::initializer_list<const char *> texts,
+/// Each text occurs in `ir` (with runs of spaces as one), in this order unless not `ordered`.
+inline void expectIr(std::string ir, std::initializer_list<const char *> texts,
                      bool ordered = true) {
+  ir.erase(std::unique(ir.begin(), ir.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+           ir.end());
   std::size_t from = 0;
   for (const char *text : texts) {
     const std::size_t at = ir.find(text, ordered ? from : 0);

@@ -118,6 +118,7 @@ template <class T> struct Wrapped {
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
 template <class T> extern const Wrapped<T> nowhere;
 
