@@ -33,7 +33,7 @@ TEST(Trace, MatmulCarriesTheAccumulatorOnly) {
       tracing::print(tracing::specOf(definition, tracing::friendlyFacts), definition.trace);
   expectIr(ir, {"!tile.view<?x?xbf16, [?, 1]>", "tile.strides_divisible = array<i64: 8, 1>",
                 "tile.num_stages = 4", "tile.grid", "tile.extent %arg0, 1", "arith.ceildivsi",
-                "-> (tensor<128x256xf32>)  : i64", "tile.view_load %arg0", "tile.view_load %arg1",
+                "-> (tensor<128x256xf32>) : i64", "tile.view_load %arg0", "tile.view_load %arg1",
                 "tile.dot", "scf.yield", "math.erf", "arith.truncf", "tile.view_store"});
 }
 
