@@ -275,7 +275,20 @@ private:
     int64_t extent = extents[below(5)];
     Value narrow =
         create<tile::ArangeOp>(tensor({extent}, builder.getI32Type()), starts[below(6)]);
-    values.push_back(create<arith::ExtSIOp>(tensor({extent}, builder.getI64Type()), narrow));
+    RankedTensorType type = tensor({extent}, builder.getI64Type());
+    values.push_back(create<arith::ExtSIOp>(type, narrow));
+    // Mostly as kernels have it: counted from some scalar.
+    Value base = values[below(4)];
+    if (below(4) != 0)
+      values.push_back(create<arith::AddIOp>(values.back(), create<tile::SplatOp>(type, base)));
+  }
+  /// Any integer, one of the last few more often: chains are where analyses go wrong.
+  Value recentInteger() {
+    if (below(2))
+      for (int back = 1; back <= 4; ++back)
+        if (Value value = values[values.size() - back]; !isBool(value) && below(2))
+          return value;
+    return anyInteger();
   }
 
   void addShape() {
@@ -324,7 +337,7 @@ private:
   }
 
   void addComparison() {
-    Value a = anyInteger();
+    Value a = recentInteger();
     Value b = like(a.getType());
     if (below(2))
       std::swap(a, b);
@@ -343,12 +356,18 @@ private:
   }
 
   void addArithmetic() {
-    Value a = anyInteger();
+    Value a = recentInteger();
     Value b = like(a.getType());
     Type type = a.getType();
     if (below(2))
       std::swap(a, b);
-    switch (below(13)) {
+    int choice = below(13);
+    // Two large factors overflow, which ends a run: multiply by a constant or a splat of one.
+    if (choice == 4)
+      b = constant(type);
+    else if (choice >= 5 && choice <= 8)
+      a = recentInteger(), type = a.getType();
+    switch (choice) {
     case 0:
     case 1:
     case 2:
