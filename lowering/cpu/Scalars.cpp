@@ -78,6 +78,7 @@ private:
   Value toInteger(bool isSigned);
   Value floatCast();
   Value bitcast();
+  Value extremum(Value x, Value y);
 
   ImplicitLocOpBuilder b;
   Operation *op;
@@ -202,6 +203,23 @@ Value Emitter::bitcast() {
                                          : Value(b.create<arith::BitcastOp>(target, operands[0]));
 }
 
+/// maximumf or minimumf by comparisons. Used where the operands come from f16: LLVM 19 narrows its
+/// own operation to half there, and the x86 lowering of that loses a NaN.
+Value Emitter::extremum(Value x, Value y) {
+  bool maximum = isa<arith::MaximumFOp>(op);
+  auto order = maximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  Type bits = b.getI32Type();
+  Value xBits = b.create<arith::BitcastOp>(bits, x), yBits = b.create<arith::BitcastOp>(bits, y);
+  // Equal operands differ at most in the sign of a zero; +0 counts as more than -0.
+  Value merged = maximum ? Value(b.create<arith::AndIOp>(xBits, yBits))
+                         : Value(b.create<arith::OrIOp>(xBits, yBits));
+  Value result = select(b.create<arith::CmpFOp>(order, x, y), x, y);
+  result = select(b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, y),
+                  b.create<arith::BitcastOp>(x.getType(), merged), result);
+  return select(b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, y),
+                b.create<arith::AddFOp>(x, y), result);
+}
+
 FailureOr<SmallVector<Value>> Emitter::run() {
   auto one = [](Value value) { return SmallVector<Value>{value}; };
   if (isa<arith::DivSIOp, arith::RemSIOp>(op))
@@ -245,6 +263,8 @@ FailureOr<SmallVector<Value>> Emitter::run() {
   SmallVector<Value> wide;
   for (auto [value, type] : llvm::zip(operands, from))
     wide.push_back(widen(b, b.getLoc(), value, type));
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) && to[0].isF16())
+    return one(narrow(b, b.getLoc(), extremum(wide[0], wide[1]), to[0]));
   Value result = recreate(wide, isa<IndexType>(to[0]) ? storageType(to[0]) : computeType(to[0]));
   return one(isSmallFloat(to[0]) ? narrow(b, b.getLoc(), result, to[0]) : result);
 }
