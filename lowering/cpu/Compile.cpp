@@ -10,6 +10,8 @@
 #include "dialects/tile/Tile.h"
 #include "lowering/cpu/Cpu.h"
 #include "lowering/cpu/Passes.h"
+#include "lowering/tile/CostAnalysis.h"
+#include "lowering/tile/Pipeline.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -56,21 +58,24 @@ double millisecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-/// Runs the passes; returns the first error, if any, instead of printing it.
-std::optional<Diagnosis> runPasses(ModuleOp module, bool debugBounds) {
+/// Runs a step; throws the first error that it reports, with the user's place.
+void orThrow(ModuleOp module, const KernelSpec &spec, llvm::function_ref<LogicalResult()> step) {
   Diagnosis first;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && first.message.empty())
-      first = {diagnostic.str(), placeOf(diagnostic.getLocation())};
-    return success();
-  });
-  PassManager manager(module.getContext());
-  buildTileToCpu(manager, debugBounds);
-  if (succeeded(manager.run(module)))
-    return std::nullopt;
+  LogicalResult result = success();
+  {
+    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && first.message.empty())
+        first = {diagnostic.str(), placeOf(diagnostic.getLocation())};
+      return success();
+    });
+    result = step();
+  }
+  if (succeeded(result))
+    return;
   if (first.message.empty())
-    first.message = "the CPU pipeline failed without a message";
-  return first;
+    throw InternalError("a pass of the CPU back end failed on kernel " + spec.name +
+                        " without a message");
+  throw CompileError(first.where.file.empty() ? spec.where : first.where, first.message);
 }
 
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
@@ -150,8 +155,20 @@ KernelImage compileForCpu(ModuleOp module, const KernelSpec &spec, const Compile
   image.where = spec.where;
 
   auto start = std::chrono::steady_clock::now();
-  if (std::optional<Diagnosis> error = runPasses(module, spec.options.debugBounds))
-    throw CompileError(error->where.file.empty() ? spec.where : error->where, error->message);
+  orThrow(module, spec, [&] {
+    PassManager manager(module.getContext());
+    tile::buildTilePipeline(manager);
+    return success(succeeded(manager.run(module)) &&
+                   succeeded(tile::analyzeCost(kernel, spec, image)));
+  });
+  image.report.stageMs["tile"] = millisecondsSince(start);
+
+  start = std::chrono::steady_clock::now();
+  orThrow(module, spec, [&] {
+    PassManager manager(module.getContext());
+    buildTileToCpu(manager, spec.options.debugBounds);
+    return manager.run(module);
+  });
   image.report.stageMs["cpu"] = millisecondsSince(start);
 
   start = std::chrono::steady_clock::now();

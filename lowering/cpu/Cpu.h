@@ -20,8 +20,8 @@ namespace tessera::cpu {
 void registerTranslations(mlir::DialectRegistry &registry);
 
 /// Compiles the one kernel of `module` (which is consumed) for the host CPU: an ELF object in
-/// `code`, its entry's name in `entry`, milliseconds by stage in `report.stageMs`. Parameters and
-/// facts are the spec's; grid and cost are left for the caller, whose analyses know them.
+/// `code`, its entry's name in `entry`, milliseconds by stage in `report.stageMs`, the grid that the
+/// kernel states and what it costs. Parameters and facts are the spec's.
 /// Throws CompileError with the user's place where the kernel is at fault.
 KernelImage compileForCpu(mlir::ModuleOp module, const KernelSpec &spec,
                           const CompilerServices &services);

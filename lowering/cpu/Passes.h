@@ -20,9 +20,9 @@ namespace tessera::cpu {
 #define GEN_PASS_DECL
 #include "lowering/cpu/Passes.h.inc"
 
-/// The whole way from the tile dialect to the LLVM dialect.
+/// From the tile dialect, simplified by the tile pipeline, to the LLVM dialect.
 void buildTileToCpu(mlir::OpPassManager &manager, bool debugBounds);
-/// Registers each pass, and the whole way as `--tile-to-cpu`.
+/// Registers each pass, and the whole way, tile pipeline included, as `--tile-to-cpu`.
 void registerPasses();
 
 } // namespace tessera::cpu

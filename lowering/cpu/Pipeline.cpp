@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/cpu/Passes.h"
+#include "lowering/tile/Pipeline.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -20,9 +21,7 @@ using namespace mlir;
 namespace tessera::cpu {
 
 void buildTileToCpu(OpPassManager &manager, bool debugBounds) {
-  // Tiles: simplify, then decide where each one lives.
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  // Decide where each tile lives.
   manager.addPass(createTileCpuPlace());
 
   // Loops over elements, and the function that the runtime calls.
@@ -59,6 +58,7 @@ void registerPasses() {
   PassPipelineRegistration<PipelineOptions>(
       "tile-to-cpu", "Lower kernels over tiles to the LLVM dialect for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {
+        tile::buildTilePipeline(manager);
         buildTileToCpu(manager, options.debugBounds);
       });
 }

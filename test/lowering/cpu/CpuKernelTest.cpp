@@ -96,6 +96,18 @@ void Array::fill(std::mt19937_64 &random, double low, double high) {
     set(i, uniform(random));
 }
 
+/// The parameter that an argument of this type stands for. Only its kind and rank matter here.
+static Param paramOf(mlir::Type type) {
+  Param param;
+  if (auto view = llvm::dyn_cast<tile::ViewType>(type)) {
+    param.kind = ParamKind::view;
+    param.rank = view.getRank();
+  } else {
+    param.kind = llvm::isa<tile::PtrType>(type) ? ParamKind::pointer : ParamKind::scalar;
+  }
+  return param;
+}
+
 Kernel::Kernel(const std::string &mlir, bool debugBounds) {
   mlir::DialectRegistry registry;
   registry.insert<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
@@ -110,6 +122,9 @@ Kernel::Kernel(const std::string &mlir, bool debugBounds) {
   spec.name = "test";
   spec.target = "cpu";
   spec.options.debugBounds = debugBounds;
+  auto kernel = *module->getOps<mlir::func::FuncOp>().begin();
+  for (mlir::Type type : kernel.getArgumentTypes())
+    spec.params.push_back(paramOf(type));
   compiled = compileForCpu(*module, spec, {});
   loaded = loadCpu(compiled);
 }
