@@ -3,9 +3,9 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The rewriting half: LayoutClasses.cpp says which layout each tile has; here types get it, tiles that
-// are needed in another one are converted right after they are made, and cheap ones are computed again
-// instead.
+// The rewriting half: LayoutClasses.cpp says which layout each tile has; here types get it, tiles
+// that are needed in another one are converted right after they are made, and cheap ones are
+// computed again instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,7 +141,8 @@ private:
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return layoutAttrOf(loop.getBeforeArguments()[use.getOperandNumber()]);
     if (auto condition = dyn_cast<scf::ConditionOp>(op))
-      return layoutAttrOf(op->getParentOfType<scf::WhileOp>().getResult(use.getOperandNumber() - 1));
+      return layoutAttrOf(
+          op->getParentOfType<scf::WhileOp>().getResult(use.getOperandNumber() - 1));
     if (isa<scf::YieldOp>(op)) {
       Operation *parent = op->getParentOp();
       if (auto loop = dyn_cast<scf::WhileOp>(parent))
@@ -190,8 +191,7 @@ private:
     Operation *op = value.getDefiningOp();
     bool changesShape =
         isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::TransposeOp, tile::ReshapeOp>(op);
-    LayoutAttr operands =
-        changesShape ? attribute(operandLayout(op, layout.getLayout())) : layout;
+    LayoutAttr operands = changesShape ? attribute(operandLayout(op, layout.getLayout())) : layout;
     IRMapping mapping;
     for (Value operand : op->getOperands())
       if (isTile(operand))
@@ -200,8 +200,8 @@ private:
     Operation *copy = builder.clone(*op, mapping);
     setType(copy->getResult(0), layout);
     if (auto constant = dyn_cast<arith::ConstantOp>(copy))
-      constant.setValueAttr(
-          cast<DenseElementsAttr>(constant.getValue()).reshape(cast<ShapedType>(constant.getType())));
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
+                                .reshape(cast<ShapedType>(constant.getType())));
     return copies[{value, layout}] = copy->getResult(0);
   }
 

@@ -18,8 +18,8 @@ namespace {
 constexpr unsigned vectorBytes = 16;
 /// What the memory system moves at least.
 constexpr unsigned sectorBytes = 32;
-/// Tiles up to this size are served by the first-level cache whatever their layout, sooner than they
-/// would be moved through shared memory.
+/// Tiles up to this size are served by the first-level cache whatever their layout, sooner than
+/// they would be moved through shared memory.
 constexpr int64_t smallTileBytes = 2048;
 
 int64_t product(ArrayRef<int64_t> shape) {
@@ -45,7 +45,7 @@ struct Alignment {
 
 /// Facts about the view that an access goes through, from its argument or from how it was made.
 struct ViewFacts {
-  int64_t baseBytes = 1;                       ///< the base address is a multiple of this
+  int64_t baseBytes = 1;                 ///< the base address is a multiple of this
   SmallVector<int64_t> extents, strides; ///< multiples of these
 
   ViewFacts(Value view, const tile::AxisAnalysis &axes) {
@@ -173,7 +173,8 @@ std::optional<MemoryAccess> MemoryAccess::of(Operation *op, const tile::AxisAnal
     if (access)
       access->vector = 1;
   } else if (std::optional<ViewAccess> view = viewAccessOf(op)) {
-    Type tile = isa<tile::ViewLoadOp>(op) ? op->getResult(0).getType() : op->getOperand(0).getType();
+    Type tile =
+        isa<tile::ViewLoadOp>(op) ? op->getResult(0).getType() : op->getOperand(0).getType();
     auto type = cast<RankedTensorType>(tile);
     std::optional<unsigned> inner = unitStride(view->view);
     access.emplace();
@@ -210,7 +211,8 @@ bool MemoryAccess::isServedWellBy(const LinearLayout &layout) const {
   };
   while (span < shape[inner] && lanesHold(span))
     span *= 2;
-  int64_t wanted = std::min<int64_t>(sectorBytes, std::min(contiguity, shape[inner]) * elementBytes);
+  int64_t wanted =
+      std::min<int64_t>(sectorBytes, std::min(contiguity, shape[inner]) * elementBytes);
   return span * elementBytes >= wanted && held * 2 >= vector;
 }
 
@@ -242,8 +244,8 @@ LinearLayout coalescedLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, 
     warps.push_back(take(warpOrder));
   while (next != SmallVector<int64_t>(shape))
     registers.push_back(take(order));
-  return LinearLayout({{dim::reg.str(), registers}, {dim::lane.str(), lanes}, {dim::warp.str(), warps}},
-                      shape);
+  return LinearLayout(
+      {{dim::reg.str(), registers}, {dim::lane.str(), lanes}, {dim::warp.str(), warps}}, shape);
 }
 
 LinearLayout defaultLayout(RankedTensorType type, unsigned numWarps, unsigned keepInWarp) {

@@ -36,9 +36,9 @@ struct MemoryAccess {
   bool isServedWellBy(const LinearLayout &layout) const;
 };
 
-/// Elements along `dim`, its stride-1 dimension, of a tile of a view that one access may span: they are
-/// aligned to their size, and lie all inside or all outside of the extents. At most 16 bytes; 1 where
-/// nothing is known. `op` is a tile.view_load or tile.view_store.
+/// Elements along `dim`, its stride-1 dimension, of a tile of a view that one access may span: they
+/// are aligned to their size, and lie all inside or all outside of the extents. At most 16 bytes; 1
+/// where nothing is known. `op` is a tile.view_load or tile.view_store.
 unsigned viewVectorWidth(mlir::Operation *op, unsigned dim, const tile::AxisAnalysis &axes);
 
 /// The layout of a tile in which a thread holds `vector` elements along order[0], then lanes, warps

@@ -78,14 +78,17 @@ bool LayoutClasses::computesCheaply(Operation *op) const {
 
 /// Unites what an operation wants in one layout.
 LogicalResult LayoutClasses::addOperation(Operation *op) {
-  auto tilesOf = [](ValueRange values) { return SmallVector<Value>(llvm::make_filter_range(values, isTile)); };
+  auto tilesOf = [](ValueRange values) {
+    return SmallVector<Value>(llvm::make_filter_range(values, isTile));
+  };
   if (isElementwise(op) || isa<tile::LoadOp, tile::StoreOp, tile::AtomicRmwOp>(op)) {
     SmallVector<Value> tiles = tilesOf(op->getOperands());
     llvm::append_range(tiles, tilesOf(op->getResults()));
     unite(tiles);
     return success();
   }
-  if (isa<tile::ReduceOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::TransposeOp, tile::ReshapeOp>(op))
+  if (isa<tile::ReduceOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::TransposeOp,
+          tile::ReshapeOp>(op))
     return addRelations(op);
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     unite(dot.getAcc(), dot.getResult());
@@ -99,8 +102,8 @@ LogicalResult LayoutClasses::addOperation(Operation *op) {
     return success();
   }
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    for (auto [init, argument, yielded] :
-         llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands()))
+    for (auto [init, argument, yielded] : llvm::zip_equal(
+             loop.getInits(), loop.getBeforeArguments(), loop.getYieldOp().getOperands()))
       unite({init, argument, yielded});
     for (auto [forwarded, argument, result] : llvm::zip_equal(
              loop.getConditionOp().getArgs(), loop.getAfterArguments(), loop.getResults()))
@@ -110,13 +113,14 @@ LogicalResult LayoutClasses::addOperation(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     for (Region &region : branch->getRegions())
       if (!region.empty())
-        for (auto [yielded, result] : llvm::zip_equal(region.front().getTerminator()->getOperands(),
-                                                      branch.getResults()))
+        for (auto [yielded, result] :
+             llvm::zip_equal(region.front().getTerminator()->getOperands(), branch.getResults()))
           unite(yielded, result);
     return success();
   }
   if (isa<tile::ViewLoadOp, tile::ViewStoreOp, tile::PrintOp, tile::AssertOp, scf::YieldOp,
-          scf::ConditionOp, tile::ArangeOp, tile::SplatOp, arith::ConstantOp, ConvertLayoutOp>(op) ||
+          scf::ConditionOp, tile::ArangeOp, tile::SplatOp, arith::ConstantOp, ConvertLayoutOp>(
+          op) ||
       !touchesTiles(op))
     return success();
   return op->emitError() << "expected an operation with a rule for layouts, got " << op->getName();
@@ -165,8 +169,8 @@ void LayoutClasses::addValue(Value value) {
   classes.push_back(own);
 }
 
-/// Makes one class of those values that are tiles and not cheap. The oldest class leads, which keeps
-/// the outcome independent of the order of uniting.
+/// Makes one class of those values that are tiles and not cheap. The oldest class leads, which
+/// keeps the outcome independent of the order of uniting.
 void LayoutClasses::unite(ValueRange values) {
   std::optional<unsigned> leader;
   for (Value value : values) {
@@ -279,7 +283,8 @@ LogicalResult LayoutClasses::chooseForDots(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
-/// Suits the accesses of a class: the order of the widest one (the first of equals), and its vectors.
+/// Suits the accesses of a class: the order of the widest one (the first of equals), and its
+/// vectors.
 void LayoutClasses::chooseForMemory(unsigned id) {
   const MemoryAccess *best = nullptr;
   for (auto &[op, access] : accesses) {

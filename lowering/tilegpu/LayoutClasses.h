@@ -5,12 +5,12 @@
 //
 // The analysis half of layout assignment. Tiles that want one layout (operands and results of
 // element-wise operations, what a loop carries) form a class. Classes are then given layouts: those
-// of dots the instruction's, those of memory accesses a coalesced one, the largest tiles first; each
-// hands on to its relatives by reductions, broadcasts and changes of shape the layout that makes
-// these free.
+// of dots the instruction's, those of memory accesses a coalesced one, the largest tiles first;
+// each hands on to its relatives by reductions, broadcasts and changes of shape the layout that
+// makes these free.
 //
-// Cheap tiles, which can be computed again from scalars in any layout (index arithmetic, constants),
-// belong to no class: they tie nothing together.
+// Cheap tiles, which can be computed again from scalars in any layout (index arithmetic,
+// constants), belong to no class: they tie nothing together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace tessera::tilegpu {
 
-/// The layout that a tile needs so that reducing `layout` along `axis` gives it in place: the dimension
-/// removed, and with it registers that then hold duplicates.
+/// The layout that a tile needs so that reducing `layout` along `axis` gives it in place: the
+/// dimension removed, and with it registers that then hold duplicates.
 LinearLayout sliceLayout(const LinearLayout &layout, unsigned axis);
 /// The layout of an operand of a shape operation (expand_dims, broadcast, transpose, reshape) with
 /// which each thread already has what `layout` asks of the result.
@@ -40,8 +40,11 @@ public:
   /// Whether `value` is a tile that is computed again wherever another layout is wanted.
   bool isCheap(mlir::Value value) const { return cheap.contains(value); }
   /// Layout of a tile that is not cheap.
-  const LinearLayout &layoutOf(mlir::Value value) const { return *classes[find(ids.at(value))].layout; }
-  /// Whether an instruction dictates the layout of the class of `value` (also true of its relatives).
+  const LinearLayout &layoutOf(mlir::Value value) const {
+    return *classes[find(ids.at(value))].layout;
+  }
+  /// Whether an instruction dictates the layout of the class of `value` (also true of its
+  /// relatives).
   bool isInstructionLayout(mlir::Value value) const { return classes[find(ids.at(value))].fromDot; }
   /// How a memory operation would like its tile; null for those on scalars.
   const MemoryAccess *accessOf(mlir::Operation *op) const;

@@ -42,6 +42,42 @@ def TileGPUAssignLayouts : TileGPU_FuncPass<"tilegpu-assign-layouts"> {
   }];
 }
 
+def TileGPUDecompose : TileGPU_FuncPass<"tilegpu-decompose"> {
+  let summary = "Makes moves between warps stores to and loads from shared memory";
+  let description = [{
+    Conversions that registers and shuffles cannot serve become `alloc`, `local_store`, `local_load`;
+    a reduction across warps becomes one inside each warp, an exchange of one value a warp, and one
+    of those. Other conversions and reductions stay: they never leave a warp.
+  }];
+}
+
+def TileGPUAllocateShared : TileGPU_FuncPass<"tilegpu-allocate-shared"> {
+  let summary = "Gives every allocation its offset in shared memory";
+  let description = [{
+    Allocations that are not alive at the same time share bytes. Sets `offset` on them and
+    `tilegpu.shared_bytes` on the function. More than the target has is an error at the line that
+    takes most.
+  }];
+}
+
+def TileGPUPlaceBarriers : TileGPU_FuncPass<"tilegpu-place-barriers"> {
+  let summary = "Puts barriers and fences between conflicting accesses to shared memory";
+  let description = [{
+    Puts `tilegpu.barrier` (and, towards the copy engine and the Tensor Cores, `tilegpu.fence_async`)
+    before the second of two accesses that share bytes, unless they are ordered already; across back
+    edges too. Copies still in flight are waited for. Knows what wgmma, `cp.async` and TMA start
+    and what finishes them.
+  }];
+}
+
+def TileGPUCheckBarriers : TileGPU_FuncPass<"tilegpu-check-barriers"> {
+  let summary = "Fails where conflicting accesses to shared memory are not ordered";
+  let description = [{
+    Changes nothing. Follows every access along every path to the accesses that it conflicts with;
+    independent of `tilegpu-place-barriers`.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Dots, pipelining, bulk copies
 //===----------------------------------------------------------------------===//
