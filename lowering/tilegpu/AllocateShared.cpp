@@ -3,8 +3,8 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Allocations that are not alive at the same time share bytes: the largest are placed first, each at the
-// lowest offset that is free throughout its life. Barriers between the lives come later.
+// Allocations that are not alive at the same time share bytes: the largest are placed first, each
+// at the lowest offset that is free throughout its life. Barriers between the lives come later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace tessera::tilegpu {
 
 namespace {
 
-/// Buffers up to this size get bytes of their own where possible: sharing them would save little and
-/// cost a barrier.
+/// Buffers up to this size get bytes of their own where possible: sharing them would save little
+/// and cost a barrier.
 constexpr int64_t smallBytes = 1024;
 /// What swizzles of 128 bytes repeat after; matrix descriptors and the copy engine need it.
 constexpr int64_t swizzleAlignment = 1024;
@@ -107,9 +107,9 @@ private:
     buffers.push_back(buffer);
   }
 
-  /// Makes the life of a buffer cover a use: loops around it as a whole, if the buffer is made outside
-  /// of them, and what the use leaves in flight. Copies in flight that no operation reads any more
-  /// are waited for where the bytes are used next, by barrier placement.
+  /// Makes the life of a buffer cover a use: loops around it as a whole, if the buffer is made
+  /// outside of them, and what the use leaves in flight. Copies in flight that no operation reads
+  /// any more are waited for where the bytes are used next, by barrier placement.
   void extend(const SharedUse &use) {
     Buffer &buffer = buffers[indices.at(use.root)];
     if (use.agent != Agent::threads && use.agent != Agent::asyncCopy)
@@ -118,8 +118,8 @@ private:
     if (use.agent == Agent::tensorCore)
       buffer.cover(positions.begin(use.op), endOfMatrixWork(use.op));
     Region *home = buffer.root.getParentRegion();
-    for (Operation *op = use.op->getParentOp(); home->isProperAncestor(op->getParentRegion()) ||
-                                                home == op->getParentRegion();
+    for (Operation *op = use.op->getParentOp();
+         home->isProperAncestor(op->getParentRegion()) || home == op->getParentRegion();
          op = op->getParentOp())
       if (isa<LoopLikeOpInterface>(op))
         buffer.cover(positions.begin(op), positions.end(op));
@@ -182,8 +182,7 @@ struct AllocateShared : impl::TileGPUAllocateSharedBase<AllocateShared> {
       reportTooMuch(func, allocator.all(), total, target->sharedLimit());
       return signalPassFailure();
     }
-    func->setAttr(attr::sharedBytes,
-                  IntegerAttr::get(IntegerType::get(&getContext(), 32), total));
+    func->setAttr(attr::sharedBytes, IntegerAttr::get(IntegerType::get(&getContext(), 32), total));
   }
 
   /// At the line of the largest buffer, with a note for each other one that is not small.
@@ -192,8 +191,7 @@ struct AllocateShared : impl::TileGPUAllocateSharedBase<AllocateShared> {
         llvm::max_element(buffers, [](auto &a, auto &b) { return a.bytes < b.bytes; });
     auto module = func->getParentOfType<ModuleOp>();
     InFlightDiagnostic diagnostic = largest->root.getDefiningOp()->emitError()
-                                    << "expected at most " << limit
-                                    << " bytes of shared memory on "
+                                    << "expected at most " << limit << " bytes of shared memory on "
                                     << module->getAttrOfType<StringAttr>(attr::target).getValue()
                                     << ", got " << total << ", of which this takes "
                                     << largest->bytes;

@@ -3,10 +3,10 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Follows every access along every path of the program until it is ordered before all that can come,
-// and fails where a path reaches a conflicting access first. It knows nothing of how barriers were
-// placed, and takes only the facts of SharedUses.h from elsewhere: a mistake in the placement (or in
-// a pass that places its own) shows up here.
+// Follows every access along every path of the program until it is ordered before all that can
+// come, and fails where a path reaches a conflicting access first. It knows nothing of how barriers
+// were placed, and takes only the facts of SharedUses.h from elsewhere: a mistake in the placement
+// (or in a pass that places its own) shows up here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -147,7 +147,8 @@ private:
       waits(Agent::asyncCopy, wait.getPending());
     } else if (auto wait = dyn_cast<MBarrierWaitOp>(op)) {
       // Every thread that goes on has seen the phase complete.
-      if (origin.agent == Agent::bulkLoad && origin.isWrite && wait.getBarriers() == origin.barriers)
+      if (origin.agent == Agent::bulkLoad && origin.isWrite &&
+          wait.getBarriers() == origin.barriers)
         return compare(traveller.barrierSlot, namesOf(wait.getBarriers(), wait.getIndex())) ==
                Same::yes;
     } else if (isa<FenceAsyncOp>(op)) {
@@ -192,7 +193,8 @@ private:
         enter(loop.getBody(), traveller, op->getOperands(), loop.getRegionIterArgs(), region);
         leave(loop, traveller, op->getOperands(), region);
       } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-        enter(loop.getBeforeBody(), traveller, op->getOperands(), loop.getBeforeArguments(), region);
+        enter(loop.getBeforeBody(), traveller, op->getOperands(), loop.getBeforeArguments(),
+              region);
       } else {
         leave(parent, traveller, op->getOperands(), region);
       }
@@ -208,9 +210,10 @@ private:
   }
 
   void leave(Operation *op, Traveller traveller, ValueRange passed, Region *left) {
-    // A copy that runs ahead of a loop is made under the predicate that an iteration will wait for it.
-    if (auto load = dyn_cast<TmaLoadOp>(origin.op); load && origin.isWrite && load.getPredicate() &&
-                                                    isa<scf::ForOp>(op)) {
+    // A copy that runs ahead of a loop is made under the predicate that an iteration will wait for
+    // it.
+    if (auto load = dyn_cast<TmaLoadOp>(origin.op);
+        load && origin.isWrite && load.getPredicate() && isa<scf::ForOp>(op)) {
       bool waits = false;
       op->walk([&](MBarrierWaitOp wait) { waits |= wait.getBarriers() == origin.barriers; });
       if (waits)

@@ -3,9 +3,9 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// After this pass whatever changes an element's warp is visible as a store to and a load from shared
-// memory, so that allocation and barriers see it; what is left of conversions and reductions stays
-// inside a warp.
+// After this pass whatever changes an element's warp is visible as a store to and a load from
+// shared memory, so that allocation and barriers see it; what is left of conversions and reductions
+// stays inside a warp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,9 +50,9 @@ LogicalResult decomposeConversion(ConvertLayoutOp convert) {
   if (plan.kind != LayoutConversion::Kind::shared)
     return success();
   if (!source.getElementType().isIntOrFloat())
-    return convert.emitError()
-           << "expected tiles of numbers to move between warps, got a tile of "
-           << source.getElementType() << "; compute the offsets, and the pointers from those";
+    return convert.emitError() << "expected tiles of numbers to move between warps, got a tile of "
+                               << source.getElementType()
+                               << "; compute the offsets, and the pointers from those";
   OpBuilder builder(convert);
   convert.replaceAllUsesWith(
       exchange(builder, convert.getLoc(), convert.getSource(), plan.memory, to));
@@ -106,7 +106,8 @@ public:
         continue;
       }
       LinearLayout slice = sliceLayout(layoutOf(type), axis);
-      types.push_back(withLayout(RankedTensorType::get(slice.shape(), type.getElementType()), slice));
+      types.push_back(
+          withLayout(RankedTensorType::get(slice.shape(), type.getElementType()), slice));
     }
     auto reduce = builder.create<tile::ReduceOp>(like.getLoc(), types, sources, axis);
     IRMapping mapping;
@@ -150,8 +151,8 @@ SmallVector<Segment> cutAxis(int64_t extent, const AxisBits &bits) {
   return segments;
 }
 
-/// The layout in which every thread reads what all `count` warps have for the elements that it holds
-/// in `result`: registers count along a new dimension `axis`.
+/// The layout in which every thread reads what all `count` warps have for the elements that it
+/// holds in `result`: registers count along a new dimension `axis`.
 LinearLayout gatherLayout(const LinearLayout &result, unsigned axis, int64_t count) {
   LinearLayout wide = result.insertOut(axis);
   LinearLayout::Bases bases = wide.bases();
@@ -229,8 +230,8 @@ void decomposeReduction(tile::ReduceOp op) {
   op.erase();
 }
 
-/// A reduction whose warps cannot be told apart along the axis gets its operands in a layout that keeps
-/// the axis inside warps.
+/// A reduction whose warps cannot be told apart along the axis gets its operands in a layout that
+/// keeps the axis inside warps.
 void separateWarps(tile::ReduceOp op, unsigned numWarps) {
   auto type = cast<RankedTensorType>(op.getSources()[0].getType());
   unsigned axis = op.getAxis();

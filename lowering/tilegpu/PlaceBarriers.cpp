@@ -3,11 +3,11 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A forward data-flow analysis over accesses that are not ordered yet. Where an operation conflicts with
-// one of them, what is missing is put right before it: waits for copies, a fence for the
-// asynchronous proxy, a barrier. Loops are gone through until nothing changes, with the accesses of one
-// iteration flowing into the next; slots of a ring are told apart by counting modulo its size, so that
-// filling one slot does not wait for the readers of another.
+// A forward data-flow analysis over accesses that are not ordered yet. Where an operation conflicts
+// with one of them, what is missing is put right before it: waits for copies, a fence for the
+// asynchronous proxy, a barrier. Loops are gone through until nothing changes, with the accesses of
+// one iteration flowing into the next; slots of a ring are told apart by counting modulo its size,
+// so that filling one slot does not wait for the readers of another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,10 +32,10 @@ struct Pending {
   Slot slot, barrierSlot;
   /// Asynchronous: groups committed since, its own included; 0: its group is still open.
   unsigned groups = 0;
-  bool complete = true;       ///< for the thread (or warp group) that did it
-  bool ordered = false;       ///< complete, and a barrier has followed
-  bool fenced = false;        ///< complete, and a fence for the asynchronous proxy has followed
-  bool asyncOrdered = false;  ///< fenced, and a barrier has followed
+  bool complete = true;      ///< for the thread (or warp group) that did it
+  bool ordered = false;      ///< complete, and a barrier has followed
+  bool fenced = false;       ///< complete, and a fence for the asynchronous proxy has followed
+  bool asyncOrdered = false; ///< fenced, and a barrier has followed
 
   bool sameAccess(const Pending &other) const {
     return use.op == other.use.op && use.root == other.use.root &&
@@ -102,8 +102,8 @@ public:
   /// A phase of an mbarrier has completed: what it counts is there for every thread that waited.
   void waitForBulkLoads(Value barriers, const Slot &slot) {
     llvm::erase_if(accesses, [&](const Pending &access) {
-      return access.use.agent == Agent::bulkLoad && access.use.barriers == barriers &&
-             slot && access.barrierSlot == slot;
+      return access.use.agent == Agent::bulkLoad && access.use.barriers == barriers && slot &&
+             access.barrierSlot == slot;
     });
   }
   void fence() {
@@ -187,8 +187,8 @@ private:
     return index ? Slot(resolveRingIndex(index, size)) : std::nullopt;
   }
 
-  /// Restates a slot in terms of what `passing` passes on. Slots counted from values that do not live
-  /// on become unknown where `outOf` contains those values.
+  /// Restates a slot in terms of what `passing` passes on. Slots counted from values that do not
+  /// live on become unknown where `outOf` contains those values.
   void restate(Slot &slot, int64_t size, const Passing &passing, Region *outOf) const {
     if (!slot || size == 1)
       return;
@@ -314,10 +314,12 @@ private:
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return visitIf(branch, state);
     for (Region &region : op->getRegions())
-      if (region.walk([](Operation *inner) {
-                  return sharedUsesOf(inner).empty() ? WalkResult::advance()
-                                                     : WalkResult::interrupt();
-                }).wasInterrupted())
+      if (region
+              .walk([](Operation *inner) {
+                return sharedUsesOf(inner).empty() ? WalkResult::advance()
+                                                   : WalkResult::interrupt();
+              })
+              .wasInterrupted())
         return op->emitError() << "expected shared memory to be used under scf operations, got "
                                << op->getName();
     SmallVector<SharedUse, 2> uses = sharedUsesOf(op);
@@ -347,8 +349,9 @@ private:
     return success();
   }
 
-  /// Goes through a loop until what flows in stays the same. `round` maps the accesses at the loop's
-  /// head to those that come back to it. What a barrier has ordered since it was put in is forgotten.
+  /// Goes through a loop until what flows in stays the same. `round` maps the accesses at the
+  /// loop's head to those that come back to it. What a barrier has ordered since it was put in is
+  /// forgotten.
   LogicalResult iterate(const State &entry, function_ref<FailureOr<State>(State)> round) {
     State head = entry;
     for (bool changed = true; changed;) {
@@ -386,14 +389,15 @@ private:
     return success();
   }
 
-  /// Copies that run ahead of a loop are predicated on there being an iteration that waits for them:
-  /// behind the loop none is in flight.
+  /// Copies that run ahead of a loop are predicated on there being an iteration that waits for
+  /// them: behind the loop none is in flight.
   void dropConsumedBulkLoads(scf::ForOp loop, State &state) {
     DenseSet<Value> waited;
     loop.walk([&](MBarrierWaitOp wait) { waited.insert(wait.getBarriers()); });
     llvm::erase_if(state.accesses, [&](const Pending &access) {
       auto load = dyn_cast<TmaLoadOp>(access.use.op);
-      return load && access.use.isWrite && load.getPredicate() && waited.contains(access.use.barriers);
+      return load && access.use.isWrite && load.getPredicate() &&
+             waited.contains(access.use.barriers);
     });
   }
 

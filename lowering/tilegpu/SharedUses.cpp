@@ -104,8 +104,8 @@ RingIndex resolveRingIndex(Value index, int64_t size) {
   if (std::optional<int64_t> constant = constantOf(index))
     return {{}, wrap(*constant)};
   if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
-    for (auto [value, other] : {std::pair(sum.getLhs(), sum.getRhs()),
-                                std::pair(sum.getRhs(), sum.getLhs())})
+    for (auto [value, other] :
+         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
       if (std::optional<int64_t> constant = constantOf(other)) {
         RingIndex inner = resolveRingIndex(value, size);
         return {inner.base, wrap(inner.offset + *constant)};

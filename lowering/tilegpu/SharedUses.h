@@ -3,9 +3,9 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The facts that allocation, barrier placement and the barrier checker start from: what an operation
-// reads and writes, who does it (the threads, the copy engine, the Tensor Cores), and what finishes
-// it. What follows from the facts each of them works out on its own.
+// The facts that allocation, barrier placement and the barrier checker start from: what an
+// operation reads and writes, who does it (the threads, the copy engine, the Tensor Cores), and
+// what finishes it. What follows from the facts each of them works out on its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,11 @@ enum class Agent {
   tensorCore, ///< wgmma: complete for the warp group at a `tilegpu.wgmma_wait`
 };
 
-/// Whether an agent sees shared memory through the asynchronous proxy, to which ordinary writes must be
-/// announced by a `tilegpu.fence_async`.
-inline bool isAsyncProxy(Agent agent) { return agent != Agent::threads && agent != Agent::asyncCopy; }
+/// Whether an agent sees shared memory through the asynchronous proxy, to which ordinary writes
+/// must be announced by a `tilegpu.fence_async`.
+inline bool isAsyncProxy(Agent agent) {
+  return agent != Agent::threads && agent != Agent::asyncCopy;
+}
 
 /// One access of an operation to shared memory.
 struct SharedUse {
@@ -57,16 +59,16 @@ std::optional<std::int64_t> sharedOffsetOf(mlir::Value root);
 /// Whether two allocations share a byte.
 bool sharesBytes(mlir::Value a, mlir::Value b);
 
-/// Where a ring's index stands, relative to a value: `base` + `offset` modulo the ring's size. A null
-/// base is the constant 0.
+/// Where a ring's index stands, relative to a value: `base` + `offset` modulo the ring's size. A
+/// null base is the constant 0.
 struct RingIndex {
   mlir::Value base;
   std::int64_t offset = 0;
   bool operator==(const RingIndex &) const = default;
 };
 
-/// Follows `index` through constants, additions and wrapping around at `size` to the block argument or
-/// other value it is counted from.
+/// Follows `index` through constants, additions and wrapping around at `size` to the block argument
+/// or other value it is counted from.
 RingIndex resolveRingIndex(mlir::Value index, std::int64_t size);
 
 /// Number of slots of a ring, or of mbarriers of an array.

@@ -10,6 +10,7 @@
 #include "lowering/tile/Passes.h"
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Passes.h"
+#include "lowering/tilegpu/Pipeline.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
@@ -22,6 +23,7 @@ int main(int argc, char **argv) {
   tessera::tile::registerTilePasses();
   tessera::tile::registerTilePipeline();
   tessera::tilegpu::registerTileGPUPasses();
+  tessera::tilegpu::registerTileGPULowering();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera optimizer driver\n", registry));
 }
