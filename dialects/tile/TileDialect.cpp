@@ -41,6 +41,45 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+/// Checks one fact about argument `index` of a kernel: that it is one, of a kind that fits the
+/// argument, and possible.
+static LogicalResult verifyFact(func::FuncOp func, unsigned index, NamedAttribute fact) {
+  StringRef name = fact.getName();
+  Attribute value = fact.getValue();
+  Type type = func.getArgumentTypes()[index];
+  auto view = dyn_cast<ViewType>(type);
+  auto fail = [&]() {
+    return func.emitOpError() << "expected " << name << " of argument " << index << " to be ";
+  };
+  if (name == attr::argName) {
+    if (!isa<StringAttr>(value))
+      return fail() << "a string, got " << value;
+  } else if (name == attr::divisible) {
+    if (!isa<IntegerType, PtrType, ViewType>(type))
+      return fail() << "on an integer, a pointer or a view, got " << type;
+    auto divisor = dyn_cast<IntegerAttr>(value);
+    if (!divisor || divisor.getValue().getSExtValue() <= 0)
+      return fail() << "a positive integer, got " << value;
+  } else if (name == attr::extentsDivisible || name == attr::stridesDivisible) {
+    auto divisors = dyn_cast<DenseI64ArrayAttr>(value);
+    if (!view)
+      return fail() << "on a view, got " << type;
+    if (!divisors || divisors.size() != view.getRank() ||
+        llvm::any_of(divisors.asArrayRef(), [](int64_t divisor) { return divisor <= 0; }))
+      return fail() << view.getRank() << " positive integers, got " << value;
+  } else if (name == attr::nonnegative || name == attr::small) {
+    if (!isa<UnitAttr>(value))
+      return fail() << "a unit attribute, got " << value;
+    if (!isa<IntegerType>(type) && !(view && name == attr::small))
+      return fail() << (name == attr::small ? "on an integer or a view, got " : "on an integer, got ")
+                    << type;
+  } else {
+    return func.emitOpError() << "expected a fact of the tile dialect on argument " << index
+                              << ", got " << name;
+  }
+  return success();
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == attr::kernel) {
     if (!isa<func::FuncOp>(op))
@@ -50,6 +89,11 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                                << attribute.getValue();
     if (cast<func::FuncOp>(op).getNumResults() != 0)
       return op->emitOpError() << "expected a kernel to return nothing";
+    auto func = cast<func::FuncOp>(op);
+    for (unsigned index = 0; index < func.getNumArguments(); ++index)
+      for (NamedAttribute fact : mlir::function_interface_impl::getArgAttrs(func, index))
+        if (fact.getName().strref().starts_with("tile.") && failed(verifyFact(func, index, fact)))
+          return failure();
   }
   return success();
 }

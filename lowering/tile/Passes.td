@@ -10,6 +10,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldByRange : Pass<"fold-by-range", "::mlir::func::FuncOp"> {
+  let summary = "Folds what the ranges of integers decide";
+  let description = [{
+    Comparisons, remainders, minima and maxima whose outcome the ranges of their operands fix, and
+    accesses of views of known extent that never leave it: they get `in_bounds`. A mask that is
+    always true then goes with the next canonicalisation.
+
+    ```mlir
+    %i = tile.arange 0 : tensor<128xi32>
+    %n = arith.constant dense<1000> : tensor<128xi32>
+    %m = arith.cmpi slt, %i, %n : tensor<128xi32>
+    %r = arith.remsi %i, %n : tensor<128xi32>
+    ```
+
+    becomes
+
+    ```mlir
+    %i = tile.arange 0 : tensor<128xi32>
+    %m = arith.constant dense<true> : tensor<128xi1>
+    ```
+
+    with `%i` in place of `%r`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def NarrowIntegers : Pass<"narrow-integers", "::mlir::func::FuncOp"> {
   let summary = "Does 64-bit arithmetic in 32 bits where nothing is lost";
   let description = [{

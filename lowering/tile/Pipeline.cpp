@@ -21,6 +21,7 @@ void buildTilePipeline(OpPassManager &manager) {
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createLoopInvariantCodeMotionPass());
+  kernels.addPass(createFoldByRange());
   // Narrowing proves sums free of overflow, which lets addresses be taken apart further.
   kernels.addPass(createNarrowIntegers());
   kernels.addPass(createCanonicalizerPass());

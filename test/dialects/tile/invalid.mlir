@@ -528,3 +528,35 @@ func.func private @pointee(!tile.ptr<tensor<4xf32>>)
 // -----
 // expected-error@+1 {{expected one stride for each of 2 dimensions, got 1}}
 func.func private @strides(!tile.view<?x?xf32, [1]>)
+
+// -----
+// expected-error@+1 {{expected tile.divisible of argument 0 to be a positive integer, got 0 : i64}}
+func.func @fact_divisor(%n: i64 {tile.divisible = 0 : i64}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.divisible of argument 1 to be on an integer, a pointer or a view, got 'f32'}}
+func.func @fact_of_float(%n: i64, %x: f32 {tile.divisible = 16 : i64}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.extents_divisible of argument 0 to be 2 positive integers, got array<i64: 16>}}
+func.func @fact_rank(%v: !tile.view<?x?xf32, [?, 1]> {tile.extents_divisible = array<i64: 16>}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.strides_divisible of argument 0 to be on a view, got 'i64'}}
+func.func @fact_no_view(%n: i64 {tile.strides_divisible = array<i64: 16>}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.nonnegative of argument 0 to be on an integer, got '!tile.ptr<f32>'}}
+func.func @fact_no_integer(%p: !tile.ptr<f32> {tile.nonnegative}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.small of argument 0 to be a unit attribute, got true}}
+func.func @fact_unit(%n: i64 {tile.small = true}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected tile.arg of argument 0 to be a string, got 3 : i64}}
+func.func @fact_name(%n: i64 {tile.arg = 3 : i64}) attributes {tile.kernel} { return }
+
+// -----
+// expected-error@+1 {{expected a fact of the tile dialect on argument 0, got tile.divisable}}
+func.func @fact_misspelt(%n: i64 {tile.divisable = 16 : i64}) attributes {tile.kernel} { return }
