@@ -65,10 +65,12 @@ KernelDefinition KernelFamily::State::define(std::shared_ptr<void> statics,
 KernelFamily::KernelFamily(const char *name, std::initializer_list<const char *> parameterNames,
                            std::source_location where, const KernelType &type)
     : state_(new State{name, {where.file_name(), where.line()}, {}, type, {}, {}}) {
-  type.params(state_->params);
   const std::vector<const char *> names(parameterNames);
-  for (std::size_t i = 0; i != state_->params.size(); ++i)
-    state_->params[i].name = i < names.size() ? names[i] : "arg" + std::to_string(i);
+  for (std::size_t i = 0; i != type.paramCount; ++i) {
+    const ParamType &param = type.params[i];
+    state_->params.push_back({param.kind, param.dtype, param.rank, param.isConst,
+                              i < names.size() ? names[i] : "arg" + std::to_string(i)});
+  }
 
   KernelEntry entry{state_->name, state_->where, state_->params, {}, {}};
   const std::shared_ptr<void> defaults = type.makeStatics();

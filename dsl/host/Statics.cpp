@@ -16,6 +16,12 @@ namespace tessera::detail {
 
 using Kind = StaticField::Kind;
 
+void addField(std::vector<StaticField> &out, std::string_view name, std::size_t index,
+              void *address, std::size_t bytes, Kind kind, bool hasDefault) {
+  out.push_back({name.empty() ? "s" + std::to_string(index) : std::string(name), address,
+                 std::uint8_t(bytes), kind, hasDefault});
+}
+
 static std::int64_t integerOf(const StaticField &field) {
   std::int64_t value = 0;
   std::memcpy(&value, field.address, field.bytes);

@@ -7,6 +7,7 @@
 
 #include "dsl/src/Trace.h"
 #include "dsl/src/TraceFrame.h"
+#include "llvm/ADT/StringExtras.h"
 #include <atomic>
 
 using namespace mlir;
@@ -174,7 +175,16 @@ static void viewFacts(Builder &builder, const Param &param, ArrayRef<std::uint8_
     attributes.set(tile::attr::small, builder.getUnitAttr());
 }
 
+/// What PTX and object files take as a symbol without quoting.
+static bool isIdentifier(llvm::StringRef name) {
+  return !name.empty() && !llvm::isDigit(name[0]) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 void Trace::makeFunction() {
+  if (!isIdentifier(spec_.name))
+    fail("expected a kernel's name to be letters, digits and underscores, got '" + spec_.name + "'",
+         site_);
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
   std::size_t slot = 0;

@@ -61,7 +61,7 @@ std::string placeOf(tessera_site site);
 const char *spell(DType dtype);
 
 /// The dtype of `a op b`, or nothing where there is none (8-bit floats with anything else).
-/// Documented in docs/guide: bool < integers < floats; the wider wins; f16 with bf16 gives f32; of
+/// Documented in docs/dsl.md: bool < integers < floats; the wider wins; f16 with bf16 gives f32; of
 /// two integers of different sign the unsigned wins if it is at least as wide.
 std::optional<DType> promote(DType a, DType b);
 

@@ -182,19 +182,18 @@ TEST(Shapes, Mismatch) {
 }
 
 TEST(Shapes, Operations) {
-  expectIr(
-      trace([](ts::Ptr<std::int32_t> o, ts::i32 s) {
-        auto t = ts::transpose(ts::reshape(ts::arange(64), {4, 16}));
-        auto u = ts::transpose(ts::reshape(ts::arange(64), {2, 4, 8}), {2, 0, 1});
-        EXPECT_EQ(t.shape(0), 16);
-        EXPECT_EQ(u.shape(-1), 4);
-        EXPECT_EQ(u.rank(), 3);
-        EXPECT_EQ(t.dtype(), ts::DType::i32);
-        ts::store(o + t, t + ts::splat(s, {16, 4}));
-        ts::store(o + u, u);
-      }),
-      {"tile.reshape", "tile.transpose", "[1, 0]", "[2, 0, 1]", "tile.splat"},
-      /*ordered=*/false);
+  expectIr(trace([](ts::Ptr<std::int32_t> o, ts::i32 s) {
+             auto t = ts::transpose(ts::reshape(ts::arange(64), {4, 16}));
+             auto u = ts::transpose(ts::reshape(ts::arange(64), {2, 4, 8}), {2, 0, 1});
+             EXPECT_EQ(t.shape(0), 16);
+             EXPECT_EQ(u.shape(-1), 4);
+             EXPECT_EQ(u.rank(), 3);
+             EXPECT_EQ(t.dtype(), ts::DType::i32);
+             ts::store(o + t, t + ts::splat(s, {16, 4}));
+             ts::store(o + u, u);
+           }),
+           {"tile.reshape", "tile.transpose", "[1, 0]", "[2, 0, 1]", "tile.splat"},
+           /*ordered=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,8 +248,8 @@ TEST(Memory, Views) {
              out.tile({1, 0}, {16, 32}).in_bounds().store(a.stride(0));
            }),
            {"!tile.view<?x?x?xf32, [?, ?, ?]>", "tile.grid", "tile.make_view",
-            "-> <?x?xf32, [?, 1]>", "tile.view_load", "tile.view_store",
-            "tile.stride %arg0, 0", "in_bounds = array<i1: true, true>"},
+            "-> <?x?xf32, [?, 1]>", "tile.view_load", "tile.view_store", "tile.stride %arg0, 0",
+            "in_bounds = array<i1: true, true>"},
            /*ordered=*/false);
   expectError([](ts::View<float, 2> v) { v.tile({0}, {8, 8}).load(); }, __LINE__,
               "expected one index for each of 2 dimensions, got 1");

@@ -81,6 +81,14 @@ template <class A, class T>
 concept PointsTo = Element<A> && Element<T> && dtypeOf<A> == dtypeOf<T> &&
                    (std::is_const_v<T> || !std::is_const_v<A>);
 
+/// A Param without its name.
+struct ParamType {
+  ParamKind kind;
+  DType dtype;
+  std::uint8_t rank;
+  bool isConst;
+};
+
 template <class P> struct Parameter {
   static_assert(never<P>, "a kernel takes ts::Ptr<T>, ts::View<T, R>, a scalar by its tag "
                           "(ts::i32, ts::Scalar<T>) and ts::Static<T>; a plain C++ type does not "
@@ -89,8 +97,7 @@ template <class P> struct Parameter {
 
 template <Element T> struct Parameter<Ptr<T>> {
   static constexpr std::size_t slots = 1;
-  static Param describe() { return {ParamKind::pointer, dtypeOf<T>, 0, std::is_const_v<T>, {}}; }
-  static constexpr const char *expected = "a pointer to, or Buffer of, the parameter's dtype";
+  static constexpr ParamType type{ParamKind::pointer, dtypeOf<T>, 0, std::is_const_v<T>};
   template <class A>
     requires PointsTo<A, T>
   static void encode(std::uint64_t *out, A *pointer, int) {
@@ -105,7 +112,7 @@ template <Element T> struct Parameter<Ptr<T>> {
 
 template <Element T, int R> struct Parameter<View<T, R>> {
   static constexpr std::size_t slots = 1 + 2 * R;
-  static Param describe() { return {ParamKind::view, dtypeOf<T>, R, std::is_const_v<T>, {}}; }
+  static constexpr ParamType type{ParamKind::view, dtypeOf<T>, R, std::is_const_v<T>};
   template <class A>
     requires PointsTo<A, T>
   static void encode(std::uint64_t *out, const HostView<A, R> &view, int) {
@@ -119,7 +126,7 @@ template <Element T, int R> struct Parameter<View<T, R>> {
 
 template <DType D> struct Parameter<ScalarOf<D>> {
   static constexpr std::size_t slots = 1;
-  static Param describe() { return {ParamKind::scalar, D, 0, false, {}}; }
+  static constexpr ParamType type{ParamKind::scalar, D, 0, false};
 
   /// Floats convert to the parameter's format; integers must fit.
   template <class A>

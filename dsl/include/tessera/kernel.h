@@ -84,11 +84,17 @@ template <class F, class... P> struct Body<F, Types<P...>> {
     return count;
   }
 
-  template <class Q> static void describe(std::vector<Param> &out) {
+  template <class Q> static constexpr void describe(ParamType *&out) {
     if constexpr (!isStatic<Q>)
-      out.push_back(Parameter<Q>::describe());
+      *out++ = Parameter<Q>::type;
   }
-  static void params(std::vector<Param> &out) { (describe<P>(out), ...); }
+  /// One more than there are, so that none is no special case.
+  static constexpr std::array<ParamType, argumentCount + 1> params = [] {
+    std::array<ParamType, argumentCount + 1> types{};
+    ParamType *out = types.data();
+    (describe<P>(out), ...);
+    return types;
+  }();
 
   template <class Q, std::size_t StaticIndex, class Statics>
   static Q makeParameter(const Statics &statics, const tessera_tracer_api &api,
@@ -144,7 +150,8 @@ using BodyOf = Body<F, typename SignatureOf<decltype(&F::operator())>::Parameter
 
 /// A kernel's type, erased.
 struct KernelType {
-  void (*params)(std::vector<Param> &out);
+  const ParamType *params;
+  std::size_t paramCount;
   std::shared_ptr<void> (*makeStatics)(); ///< with their defaults
   void (*listFields)(std::vector<StaticField> &out, void *statics);
   void (*trace)(const void *statics, const tessera_tracer_api &api);
@@ -172,7 +179,8 @@ template <class F, class... S> struct KernelTypeOf<F, Types<S...>> {
 #endif
   }
   static const KernelType &get() {
-    static const KernelType type{BodyOf<F>::params, makeStatics, listFields, trace, name()};
+    static const KernelType type{
+        BodyOf<F>::params.data(), BodyOf<F>::argumentCount, makeStatics, listFields, trace, name()};
     return type;
   }
 };

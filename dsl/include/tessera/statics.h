@@ -161,7 +161,13 @@ struct StaticField {
   bool hasDefault;
 };
 
-template <class T> StaticField staticField(std::string name, T &value, bool hasDefault) {
+/// Appends a field; out of line, so that files with kernels need not compile it.
+void addField(std::vector<StaticField> &out, std::string_view name, std::size_t index,
+              void *address, std::size_t bytes, StaticField::Kind kind, bool hasDefault);
+
+template <class T>
+void addField(std::vector<StaticField> &out, std::string_view name, std::size_t index, T &value,
+              bool hasDefault) {
   static_assert(StaticScalar<T>, "a static aggregate holds integers, bools and enums");
   using Kind = StaticField::Kind;
   Kind kind = Kind::integer;
@@ -171,7 +177,7 @@ template <class T> StaticField staticField(std::string name, T &value, bool hasD
     kind = Kind::boolean;
   else if constexpr (std::is_unsigned_v<T>)
     kind = Kind::natural;
-  return {std::move(name), &value, sizeof(T), kind, hasDefault};
+  addField(out, name, index, &value, sizeof(T), kind, hasDefault);
 }
 
 /// Appends the fields of static parameter number `index`: those of an aggregate by their names, a
@@ -179,11 +185,11 @@ template <class T> StaticField staticField(std::string name, T &value, bool hasD
 template <StaticType T>
 void listFields(std::vector<StaticField> &out, T &value, std::size_t index) {
   if constexpr (StaticScalar<T>)
-    out.push_back(staticField("s" + std::to_string(index), value, false));
+    addField(out, {}, index, value, false);
   else
     withFields(value, [&]<class... Fields>(Fields &...fields) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (out.push_back(staticField(std::string(fieldName<T, I>()), fields, true)), ...);
+        (addField(out, fieldName<T, I>(), index, fields, true), ...);
       }(std::index_sequence_for<Fields...>());
     });
 }

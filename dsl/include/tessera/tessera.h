@@ -11,6 +11,7 @@
 
 #include "tessera/control.h"
 #include "tessera/kernel.h"
+#include "tessera/measure.h"
 #include "tessera/ops.h"
 #include "tessera/reduce.h"
 #include "tessera/view.h"

@@ -122,7 +122,7 @@ private:
 
 /// A scalar or a tile of the kernel being traced. The operators are hidden friends, so that two
 /// Static values meet C++'s own operators. Integers divide as in C++: toward zero, by the sign of
-/// their common type; see docs/guide for how two dtypes promote.
+/// their common type; docs/dsl.md says how two dtypes promote.
 class Value {
 public:
   Value() noexcept { link(); }
