@@ -104,7 +104,9 @@ GpuContext &GpuContext::of(int ordinal) {
   if (driver.deviceGetCount(&count) == cuda::success && ordinal >= count)
     throw Error("no GPU " + std::to_string(ordinal) + ": the driver shows " +
                 std::to_string(count));
-  auto *context = new GpuContext(ordinal);
+  // Contexts live as long as the process: streams, buffers and kernels hold on to them.
+  static auto *all = new std::vector<std::unique_ptr<GpuContext>>;
+  GpuContext *context = all->emplace_back(new GpuContext(ordinal)).get();
   contexts[ordinal].store(context, std::memory_order_release);
   return *context;
 }

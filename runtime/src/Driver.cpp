@@ -13,6 +13,7 @@
 #include "tessera/runtime/Error.h"
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <dlfcn.h>
 #include <mutex>
 #include <pthread.h>
@@ -27,8 +28,13 @@ struct Loaded {
 };
 
 std::mutex mutex;
-/// Never freed: launches may be using it while tests replace it.
 std::atomic<const Loaded *> current{nullptr};
+
+/// A table that lives for ever: launches may be using it when a test replaces it.
+Loaded &newTable() {
+  static auto *all = new std::deque<Loaded>;
+  return all->emplace_back();
+}
 
 void markForked() {
   const Loaded *loaded = current.load(std::memory_order_relaxed);
@@ -68,7 +74,7 @@ void initialise(Loaded &loaded) {
 }
 
 const Loaded *load() {
-  auto *loaded = new Loaded;
+  Loaded *loaded = &newTable();
   const char *path = std::getenv("TESSERA_LIBCUDA");
   if (!path || !*path)
     path = "libcuda.so.1";
@@ -120,10 +126,10 @@ void replaceDriver(const Driver *table) {
   std::lock_guard lock(mutex);
   const Loaded *next = nullptr;
   if (table) {
-    auto *loaded = new Loaded;
-    loaded->table = *table;
-    initialise(*loaded);
-    next = loaded;
+    Loaded &loaded = newTable();
+    loaded.table = *table;
+    initialise(loaded);
+    next = &loaded;
   }
   detail::forgetContexts();
   current.store(next, std::memory_order_release);

@@ -306,6 +306,9 @@ void fillTable(Driver &table) {
   };
   table.launchKernelEx = [](const LaunchConfig *config, Function function, void **parameters,
                             void **) -> Result {
+    ++active->launchCount;
+    if (!active->recording)
+      return success;
     ENTER(cuLaunchKernelEx)
     FakeLaunch launch{{config->gridX, config->gridY, config->gridZ},
                       config->blockX,

@@ -54,6 +54,9 @@ public:
   /// 8-byte parameters that launches are recorded with.
   std::size_t parameterCount = 0;
   bool capturing = false;
+  /// Without it the driver only counts launches, and allocates nothing for them.
+  bool recording = true;
+  std::uint64_t launchCount = 0;
   std::vector<FakeLaunch> launches;
   std::vector<FakeEncode> encodes;
   std::vector<std::string> loaded; ///< the start of each module

@@ -11,8 +11,23 @@
 #include "tessera/runtime/Buffer.h"
 #include "tessera/runtime/Cache.h"
 #include "tessera/runtime/Error.h"
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <new>
 #include <thread>
+
+namespace {
+thread_local std::uint64_t allocations = 0;
+}
+
+void *operator new(std::size_t bytes) {
+  ++allocations;
+  if (void *memory = std::malloc(bytes))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace tessera;
 using namespace tessera::test;
@@ -91,6 +106,30 @@ TEST(GpuLaunch, CompilesOnceAVariantAndSaysWhy) {
   EXPECT_EQ(compileEvents().back().reason, "value of 'n' is no longer below 2^31");
   EXPECT_EQ(compiler->compiles, 5);
   EXPECT_EQ(gpu.launches.size(), 6u);
+}
+
+TEST(GpuLaunch, AWarmLaunchAllocatesNothing) {
+  FreshCompiler compiler;
+  FakeDriver gpu;
+  KernelDefinition definition = definitionOf("warm");
+  definition.params.push_back({ParamKind::view, DType::bf16, 2, true, "A"});
+  compiler->shape = [](KernelImage &image) {
+    constantGrid(image, 1);
+    image.grid[0] = Expr{Expr::Op::ceildiv, 0, {Expr::slot(3), Expr::constant(32)}};
+    image.tensorMaps = {{2, {1, 0}, {64, 128}, TensorMapRecipe::Swizzle::b128}};
+    image.workspaceBytes = 100;
+  };
+  KernelFunction kernel(std::move(definition));
+  Stream stream;
+  std::uint64_t slots[] = {address(memory), 4, address(memory), 64, 128, 128, 1};
+  kernel.launch(stream, slots);
+  gpu.recording = false;
+  std::uint64_t before = allocations;
+  for (int i = 0; i < 100; ++i)
+    kernel.launch(stream, slots, {}, {__FILE__, __LINE__});
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(gpu.launchCount, 101u);
+  EXPECT_EQ(gpu.encodes.size(), 1u);
 }
 
 TEST(GpuLaunch, MaskSwitchesSpecialisationOff) {
@@ -457,8 +496,8 @@ TEST(CpuLaunch, KnowsTheBoundsOfBuffers) {
   FreshCompiler compiler;
   compiler->cpuEntry = [](const std::uint64_t *slots, std::int64_t, std::int64_t,
                           const std::int64_t *, const CpuContext *context) {
-    auto *p = reinterpret_cast<float *>(slots[0]);
-    if (!context->inBounds(context->user, p + slots[1], 4))
+    auto *accessed = reinterpret_cast<const void *>(slots[0] + 4 * slots[1]);
+    if (!context->inBounds(context->user, accessed, 4))
       context->fail(context->user, "load out of bounds", "k.cpp", 1);
   };
   KernelDefinition definition = definitionOf("bounds");

@@ -53,7 +53,7 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56);
 
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap {
   std::uint64_t opaque[16];
 };
 static_assert(sizeof(TensorMap) == 128);
