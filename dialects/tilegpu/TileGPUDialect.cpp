@@ -46,6 +46,14 @@ LogicalResult MemDescType::verify(llvm::function_ref<InFlightDiagnostic()> emitE
     return emitError() << "expected a tile of rank 1 or more, got rank 0";
   if (!elementType.isSignlessIntOrFloat())
     return emitError() << "expected an integer or float element, got " << elementType;
+  auto map = llvm::dyn_cast_or_null<LayoutAttr>(layout);
+  bool fits = map && map.getLayout().inNames() == SmallVector<StringRef>{dim::offset} &&
+              map.getLayout().shape() == SmallVector<int64_t>(shape) &&
+              map.getLayout().isBijective();
+  if (!fits)
+    return emitError()
+           << "expected a layout that takes each offset to another element of the tile, got "
+           << layout;
   return success();
 }
 

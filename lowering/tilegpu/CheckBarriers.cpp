@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/tilegpu/Passes.h"
+#include "lowering/tilegpu/PathWalk.h"
 #include "lowering/tilegpu/SharedUses.h"
 
 using namespace mlir;
@@ -53,7 +54,7 @@ struct Traveller {
   bool operator==(const Traveller &) const = default;
 };
 
-class AccessChecker {
+class AccessChecker : PathWalk<Traveller> {
 public:
   explicit AccessChecker(const SharedUse &origin) : origin(origin) {}
 
@@ -66,11 +67,7 @@ public:
       start.progress = Progress::done;
     // wgmma and bulk stores are groups of their own, cp.async waits for a commit.
     start.groupsBehind = origin.agent == Agent::tensorCore || origin.agent == Agent::bulkStore;
-    goOn(origin.op, start);
-    while (!worklist.empty() && !failed_) {
-      auto [op, traveller] = worklist.pop_back_val();
-      arrive(op, traveller);
-    }
+    walkFrom(origin.op, start);
     return failure(failed_);
   }
 
@@ -84,12 +81,20 @@ private:
 
   //===--- What operations do to the access ---------------------------------------===//
 
-  void arrive(Operation *op, Traveller traveller) {
+  bool arrive(Operation *op, Traveller &traveller) override {
     for (const SharedUse &use : sharedUsesOf(op))
       if (!meet(use, traveller))
-        return;
-    if (!advance(op, traveller))
-      goOn(op, traveller);
+        return false;
+    if (isa<func::ReturnOp>(op) && traveller.progress == Progress::started)
+      return endsInFlight(op);
+    return !advance(op, traveller);
+  }
+
+  /// The kernel's shared memory may be another's as soon as it ends. cp.async is finished by then.
+  bool endsInFlight(Operation *op) {
+    if (origin.agent == Agent::asyncCopy)
+      return false;
+    return report(op, "to have been waited for", "it is still in flight where the kernel ends");
   }
 
   /// False, with an error, if `use` conflicts and is not ordered after the access.
@@ -102,22 +107,22 @@ private:
     if (apart)
       return true;
     if (traveller.progress == Progress::started)
-      return report(use, "to have been waited for", "it is still in flight");
+      return report(use.op, "to have been waited for", "it is still in flight");
     bool crossesProxies = origin.isWrite && !isAsyncProxy(origin.agent) && isAsyncProxy(use.agent);
     if (crossesProxies && traveller.asyncProgress == Progress::started)
-      return report(use, "to be followed by a `tilegpu.fence_async` and a barrier",
+      return report(use.op, "to be followed by a `tilegpu.fence_async` and a barrier",
                     "there is a path without the fence");
     if ((crossesProxies ? traveller.asyncProgress : traveller.progress) != Progress::visible)
-      return report(use, "to be followed by a barrier", "there is a path without one");
+      return report(use.op, "to be followed by a barrier", "there is a path without one");
     return true;
   }
 
-  bool report(const SharedUse &use, StringRef expected, StringRef got) {
+  bool report(Operation *at, StringRef expected, StringRef got) {
     failed_ = true;
-    InFlightDiagnostic diagnostic = use.op->emitError()
-                                    << "expected the " << (origin.isWrite ? "write" : "read")
-                                    << " by " << origin.op->getName() << " " << expected
-                                    << " before this, but " << got;
+    stop();
+    InFlightDiagnostic diagnostic =
+        at->emitError() << "expected the " << (origin.isWrite ? "write" : "read") << " by "
+                        << origin.op->getName() << " " << expected << " before this, but " << got;
     diagnostic.attachNote(origin.op->getLoc()) << "the " << (origin.isWrite ? "write" : "read");
     return false;
   }
@@ -165,65 +170,21 @@ private:
            (!wrote || traveller.asyncProgress == Progress::visible);
   }
 
-  //===--- Where the path goes ------------------------------------------------------===//
+  //===--- Along the path -----------------------------------------------------------===//
 
-  /// Everything that may run right after `op`.
-  void goOn(Operation *op, const Traveller &traveller) {
-    Operation *parent = op->getParentOp();
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      enter(loop.getBody(), traveller, loop.getInitArgs(), loop.getRegionIterArgs(), nullptr);
-      leave(loop, traveller, loop.getInitArgs(), nullptr);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      enter(loop.getBeforeBody(), traveller, loop.getInits(), loop.getBeforeArguments(), nullptr);
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      for (Region &region : branch->getRegions()) {
-        if (region.empty())
-          follow(branch->getNextNode(), traveller);
-        else
-          follow(&region.front().front(), traveller);
-      }
-    } else if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
-      auto loop = cast<scf::WhileOp>(parent);
-      enter(loop.getAfterBody(), traveller, condition.getArgs(), loop.getAfterArguments(),
-            &loop.getBefore());
-      leave(loop, traveller, condition.getArgs(), &loop.getBefore());
-    } else if (isa<scf::YieldOp>(op)) {
-      Region *region = op->getParentRegion();
-      if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-        enter(loop.getBody(), traveller, op->getOperands(), loop.getRegionIterArgs(), region);
-        leave(loop, traveller, op->getOperands(), region);
-      } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-        enter(loop.getBeforeBody(), traveller, op->getOperands(), loop.getBeforeArguments(),
-              region);
-      } else {
-        leave(parent, traveller, op->getOperands(), region);
-      }
-    } else {
-      follow(op->getNextNode(), traveller);
-    }
-  }
-
-  void enter(Block *block, Traveller traveller, ValueRange passed, ValueRange received,
-             Region *left) {
-    rename(traveller, passed, received, left);
-    follow(&block->front(), traveller);
-  }
-
-  void leave(Operation *op, Traveller traveller, ValueRange passed, Region *left) {
+  bool leaves(Operation *op, const Traveller &) override {
     // A copy that runs ahead of a loop is made under the predicate that an iteration will wait for
     // it.
-    if (auto load = dyn_cast<TmaLoadOp>(origin.op);
-        load && origin.isWrite && load.getPredicate() && isa<scf::ForOp>(op)) {
-      bool waits = false;
-      op->walk([&](MBarrierWaitOp wait) { waits |= wait.getBarriers() == origin.barriers; });
-      if (waits)
-        return;
-    }
-    rename(traveller, passed, op->getResults(), left);
-    follow(op->getNextNode(), traveller);
+    auto load = dyn_cast<TmaLoadOp>(origin.op);
+    if (!load || !origin.isWrite || !load.getPredicate() || !isa<scf::ForOp>(op))
+      return true;
+    return !op->walk([&](MBarrierWaitOp wait) {
+                return wait.getBarriers() == origin.barriers ? WalkResult::interrupt()
+                                                             : WalkResult::advance();
+              }).wasInterrupted();
   }
 
-  void rename(Traveller &traveller, ValueRange passed, ValueRange received, Region *left) const {
+  void pass(Traveller &traveller, ValueRange passed, ValueRange received, Region *left) override {
     renameSlot(traveller.slot, origin.root, passed, received, left);
     if (origin.barriers)
       renameSlot(traveller.barrierSlot, origin.barriers, passed, received, left);
@@ -251,29 +212,94 @@ private:
     names = std::move(renamed);
   }
 
-  void follow(Operation *op, const Traveller &traveller) {
-    if (!op)
-      return;
-    SmallVector<Traveller> &known = seen[op];
-    if (llvm::is_contained(known, traveller))
-      return;
-    known.push_back(traveller);
-    worklist.emplace_back(op, traveller);
-  }
-
   const SharedUse &origin;
   bool failed_ = false;
-  SmallVector<std::pair<Operation *, Traveller>> worklist;
-  DenseMap<Operation *, SmallVector<Traveller>> seen;
+};
+
+//===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+/// The accumulator of a wgmma on its way to the wait that finishes it.
+struct Accumulator {
+  SmallVector<Value, 2> names;
+  unsigned groupsBehind = 1;
+  bool operator==(const Accumulator &) const = default;
+};
+
+/// Until it has been waited for, only a wait and the next wgmma on it may take an accumulator.
+class AccumulatorChecker : PathWalk<Accumulator> {
+public:
+  explicit AccumulatorChecker(WgmmaOp origin) : origin(origin) {}
+
+  LogicalResult run() {
+    walkFrom(origin, {{origin.getResult()}, 1});
+    return failure(failed_);
+  }
+
+private:
+  bool arrive(Operation *op, Accumulator &accumulator) override {
+    auto isIt = [&](Value value) { return llvm::is_contained(accumulator.names, value); };
+    if (auto dot = dyn_cast<WgmmaOp>(op)) {
+      // From here on it is the other's.
+      if (isIt(dot.getAcc()))
+        return false;
+      ++accumulator.groupsBehind;
+    }
+    if (auto wait = dyn_cast<WgmmaWaitOp>(op)) {
+      // Finished. A later read under the old name would let code generation move it up here: the
+      // wait must return the accumulator, so one that does not is passed by.
+      if (accumulator.groupsBehind > wait.getPending() && llvm::any_of(wait.getValues(), isIt))
+        return false;
+      for (auto [value, result] : llvm::zip_equal(wait.getValues(), wait.getResults()))
+        if (isIt(value))
+          accumulator.names.push_back(result);
+      return true;
+    }
+    if (isa<scf::YieldOp, scf::ConditionOp, scf::ForOp, scf::WhileOp>(op) ||
+        llvm::none_of(op->getOperands(), isIt))
+      return true;
+    failed_ = true;
+    stop();
+    InFlightDiagnostic diagnostic = op->emitError()
+                                    << "expected the accumulator of tilegpu.wgmma to have been "
+                                       "waited for before it is read, but it is still in flight";
+    diagnostic.attachNote(origin.getLoc()) << "the wgmma";
+    return false;
+  }
+
+  void pass(Accumulator &accumulator, ValueRange passed, ValueRange received,
+            Region *left) override {
+    SmallVector<Value, 2> names;
+    for (Value name : accumulator.names)
+      if (!left || !left->isAncestor(name.getParentRegion()))
+        names.push_back(name);
+    for (auto [from, to] : llvm::zip_equal(passed, received))
+      if (llvm::is_contained(accumulator.names, from) && !llvm::is_contained(names, to))
+        names.push_back(to);
+    accumulator.names = std::move(names);
+  }
+
+  WgmmaOp origin;
+  bool failed_ = false;
 };
 
 struct CheckBarriers : impl::TileGPUCheckBarriersBase<CheckBarriers> {
   void runOnOperation() override {
     SmallVector<SharedUse> uses;
-    getOperation().walk([&](Operation *op) { llvm::append_range(uses, sharedUsesOf(op)); });
     bool failed = false;
+    getOperation().walk([&](Operation *op) {
+      llvm::append_range(uses, sharedUsesOf(op));
+      if (!hasUnknownSharedUse(op))
+        return;
+      failed = true;
+      op->emitError() << "expected an operation whose use of shared memory is known, got "
+                      << op->getName();
+    });
     for (const SharedUse &use : uses)
       failed |= mlir::failed(AccessChecker(use).run());
+    getOperation().walk(
+        [&](WgmmaOp dot) { failed |= mlir::failed(AccumulatorChecker(dot).run()); });
     if (failed)
       signalPassFailure();
   }

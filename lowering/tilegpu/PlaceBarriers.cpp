@@ -241,9 +241,11 @@ private:
     Location loc = use.op->getLoc();
     IntegerAttr none = builder.getI32IntegerAttr(0);
     if (!earlier.complete && earlier.use.agent == Agent::asyncCopy) {
-      builder.create<AsyncCommitOp>(loc);
+      if (earlier.groups == 0) {
+        builder.create<AsyncCommitOp>(loc);
+        state.commit(Agent::asyncCopy);
+      }
       builder.create<AsyncWaitOp>(loc, none);
-      state.commit(Agent::asyncCopy);
       state.wait(Agent::asyncCopy, 0);
     } else if (!earlier.complete && earlier.use.agent == Agent::bulkStore) {
       builder.create<TmaStoreWaitOp>(loc, none);
@@ -266,6 +268,15 @@ private:
     state.barrier();
     ++insertions;
     return success();
+  }
+
+  /// Shared memory must outlive what reads it.
+  static void finishBulkStores(Operation *end, State &state) {
+    bool inFlight = llvm::any_of(state.accesses, [](const Pending &access) {
+      return access.use.agent == Agent::bulkStore && !access.complete;
+    });
+    if (inFlight)
+      OpBuilder(end).create<TmaStoreWaitOp>(end->getLoc(), 0);
   }
 
   LogicalResult access(const SharedUse &use, State &state) {
@@ -326,6 +337,8 @@ private:
     for (const SharedUse &use : uses)
       if (failed(access(use, state)))
         return failure();
+    if (isa<func::ReturnOp>(op))
+      finishBulkStores(op, state);
     if (isa<WgmmaOp>(op))
       state.commit(Agent::tensorCore);
     else if (isa<TmaStoreOp>(op))

@@ -50,7 +50,8 @@ SmallVector<SharedUse, 2> sharedUsesOf(Operation *op) {
         add(dot.getA(), false, Agent::tensorCore);
         add(dot.getB(), false, Agent::tensorCore);
       })
-      .Case([&](AsyncCopyOp copy) { add(copy.getMemory(), true, Agent::asyncCopy); })
+      .Case<AsyncCopyOp, AsyncCopyViewOp>(
+          [&](auto copy) { add(copy.getMemory(), true, Agent::asyncCopy); })
       .Case([&](TmaLoadOp load) {
         add(load.getMemory(), true, Agent::bulkLoad);
         uses.back().barriers = load.getBarriers();
@@ -62,6 +63,13 @@ SmallVector<SharedUse, 2> sharedUsesOf(Operation *op) {
       .Case<MBarrierExpectOp, MBarrierArriveOp, MBarrierWaitOp>(
           [&](auto other) { addBarrier(other.getBarriers(), other.getIndex(), false); });
   return uses;
+}
+
+bool hasUnknownSharedUse(Operation *op) {
+  bool touches = llvm::any_of(op->getOperandTypes(), [](Type type) {
+    return isa<MemDescType, MBarrierType>(type);
+  });
+  return touches && !isa<SlotOp, TransposeMemDescOp>(op) && sharedUsesOf(op).empty();
 }
 
 int64_t ringSizeOf(Value root) {

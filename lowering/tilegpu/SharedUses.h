@@ -52,6 +52,9 @@ struct SharedPlace {
 /// readers of it, its initialisation as a writer.
 llvm::SmallVector<SharedUse, 2> sharedUsesOf(mlir::Operation *op);
 
+/// Whether `op` takes shared memory in a way that is not known here.
+bool hasUnknownSharedUse(mlir::Operation *op);
+
 /// Bytes of shared memory that an allocation takes.
 std::int64_t sharedBytesOf(mlir::Value root);
 /// First byte of an allocation; nothing before allocation.

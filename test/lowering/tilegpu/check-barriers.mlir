@@ -104,6 +104,7 @@ func.func @no_fence(%v: !t, %acc: !acc) {
   tilegpu.barrier
   // expected-error@+1 {{expected the write by tilegpu.local_store to be followed by a `tilegpu.fence_async` and a barrier before this, but there is a path without the fence}}
   %d = tilegpu.wgmma %a, %a, %acc : !m * !m -> !acc
+  %w = tilegpu.wgmma_wait 0 for %d : !acc -> !acc
   return
 }
 
@@ -122,6 +123,7 @@ func.func @fence_after_barrier(%v: !t, %view: !view, %o: i64) {
   tilegpu.fence_async
   // expected-error@+1 {{to be followed by a barrier before this}}
   tilegpu.tma_store %a, %view[%o, %o] : !m -> !view
+  tilegpu.tma_store_wait 0
   return
 }
 
@@ -141,6 +143,7 @@ func.func @wgmma_in_flight(%v: !t, %acc: !acc) {
   tilegpu.barrier
   // expected-error@+1 {{expected the read by tilegpu.wgmma to have been waited for before this, but it is still in flight}}
   tilegpu.local_store %v, %a : !t, !m
+  %z = tilegpu.wgmma_wait 0 for %w : !acc -> !acc
   return
 }
 
@@ -204,5 +207,42 @@ func.func @wrong_count(%p: tensor<64x64x!tile.ptr<bf16>, #acc>) {
   %0 = tilegpu.local_load %s0 : !m -> !t
   // expected-error@+1 {{expected the write by tilegpu.async_copy to have been waited for}}
   %1 = tilegpu.local_load %s1 : !m -> !t
+  return
+}
+
+// -----
+
+#acc = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
+#op = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]}>
+!m = !tilegpu.memdesc<64x64xbf16, #op>
+!view = !tile.view<?x?xbf16, [?, 1]>
+func.func @store_outlives_kernel(%view: !view, %o: i64) {
+  %a = tilegpu.alloc {offset = 0 : i32} : !m
+  // expected-note@+1 {{the read}}
+  tilegpu.tma_store %a, %view[%o, %o] : !m -> !view
+  // expected-error@+1 {{expected the read by tilegpu.tma_store to have been waited for before this, but it is still in flight where the kernel ends}}
+  return
+}
+
+// -----
+
+#acc = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
+#op = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]}>
+!acc = tensor<64x64xf32, #acc>
+!m = !tilegpu.memdesc<64x64xbf16, #op>
+func.func @accumulator_read_early(%acc: !acc, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tilegpu.alloc {offset = 0 : i32} : !m
+  // One in flight over the back edge is fine.
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %acc) -> !acc {
+    // expected-note@+1 {{the wgmma}}
+    %d = tilegpu.wgmma %a, %a, %s : !m * !m -> !acc
+    %w = tilegpu.wgmma_wait 1 for %d : !acc -> !acc
+    scf.yield %w : !acc
+  }
+  // expected-error@+1 {{expected the accumulator of tilegpu.wgmma to have been waited for before it is read, but it is still in flight}}
+  %x = arith.negf %r : !acc
+  %w = tilegpu.wgmma_wait 0 for %r : !acc -> !acc
   return
 }
