@@ -179,7 +179,12 @@ void emitEntry(ModuleOp module, func::FuncOp program) {
     callFail(b, module, context,
              "out of memory: the kernel needs " + std::to_string(bytes) + " bytes a worker");
   }
+  b.setInsertionPointToEnd(block);
   b.create<func::ReturnOp>();
+  // From here on the program is ours to inline, and its arena nobody else's.
+  program->removeAttr(attr::arena);
+  program->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  program.setArgAttr(program.getNumArguments() - 2, "llvm.noalias", b.getUnitAttr());
 }
 
 struct TileCpuEntry : impl::TileCpuEntryBase<TileCpuEntry> {

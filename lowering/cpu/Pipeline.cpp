@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lowering/cpu/Passes.h"
 #include "lowering/tile/Pipeline.h"
+#include "lowering/cpu/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -55,6 +55,8 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 void registerPasses() {
   registerTesseraCpuPasses();
+  // tile-cpu-lower-checks runs after this one.
+  registerPass([] { return createConvertSCFToCFPass(); });
   PassPipelineRegistration<PipelineOptions>(
       "tile-to-cpu", "Lower kernels over tiles to the LLVM dialect for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {

@@ -11,13 +11,15 @@
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Passes.h"
 #include "lowering/tilegpu/Pipeline.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tessera::tile::TileDialect, tessera::tilegpu::TileGPUDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::func::FuncDialect>();
+                  mlir::func::FuncDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect>();
   mlir::registerTransformsPasses();
   tessera::cpu::registerPasses();
   tessera::tile::registerTilePasses();
