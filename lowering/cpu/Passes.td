@@ -9,6 +9,30 @@
 #define TESSERA_CPU_PASSES
 include "mlir/Pass/PassBase.td"
 
+def TileCpuCarryOffsets : Pass<"tile-cpu-carry-offsets", "::mlir::ModuleOp"> {
+  let summary = "Let loops carry a scalar offset instead of a tile of pointers";
+  let description = [{
+    Applies where a loop advances all pointers of a tile by one amount. Loads through them then stay
+    contiguous where a slot full of addresses would make them gathers.
+
+    ```mlir
+    // before
+    scf.for ... iter_args(%p = %start) -> (tensor<64x!tile.ptr<f32>>) {
+      %next = tile.ptr_add %p, %c64 : tensor<64x!tile.ptr<f32>>, tensor<64xi64>
+      scf.yield %next : tensor<64x!tile.ptr<f32>>
+    }
+    // after
+    scf.for ... iter_args(%offset = %c0) -> (i64) {
+      %s = tile.splat %offset : i64 -> tensor<64xi64>
+      %p = tile.ptr_add %start, %s : tensor<64x!tile.ptr<f32>>, tensor<64xi64>
+      %next = arith.addi %offset, %c64 : i64
+      scf.yield %next : i64
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileCpuPlace : Pass<"tile-cpu-place", "::mlir::ModuleOp"> {
   let summary = "Decide which tiles get a slot in the worker's arena";
   let description = [{

@@ -22,6 +22,8 @@ namespace tessera::cpu {
 
 void buildTileToCpu(OpPassManager &manager, bool debugBounds) {
   // Decide where each tile lives.
+  manager.addPass(createTileCpuCarryOffsets());
+  manager.addPass(createCSEPass());
   manager.addPass(createTileCpuPlace());
 
   // Loops over elements, and the function that the runtime calls.

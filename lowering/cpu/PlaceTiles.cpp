@@ -131,6 +131,7 @@ private:
   func::FuncOp kernel;
   std::vector<Operation *> ops;
   llvm::DenseMap<Value, int64_t> costs;
+  llvm::DenseSet<Operation *> heavy; ///< evaluating these takes at least one expensive operation
   llvm::DenseMap<Operation *, Roots> lazyRoots; ///< of each lazy op's result
   llvm::DenseSet<Operation *> placed;
   llvm::DenseMap<Value, int64_t> inPlace; ///< result -> slot of the carried tile it replaces
@@ -172,7 +173,11 @@ bool Placer::loadCanMove(Operation *load, const Roots &roots) const {
 
 /// Is the operation worth a slot although it could be repeated in every consumer?
 bool Placer::shouldPlace(Operation *op, const Roots &roots) const {
-  if (costs.lookup(op->getResult(0)) < expensive)
+  Type element = tile::elementTypeOf(op->getResult(0).getType());
+  // Additions and products of indices fold into addresses and masks; from a slot they would come
+  // back as numbers that say nothing about contiguity.
+  bool isIndex = !isa<FloatType>(element);
+  if (costs.lookup(op->getResult(0)) < expensive || (isIndex && !heavy.contains(op)))
     return false;
   if (roots.size() > 1)
     return true;
@@ -287,6 +292,10 @@ void Placer::run() {
     int64_t total = ownCost(op);
     for (Value operand : op->getOperands())
       total += costs.lookup(operand);
+    if (ownCost(op) >= expensive || llvm::any_of(op->getOperands(), [&](Value operand) {
+          return heavy.contains(operand.getDefiningOp());
+        }))
+      heavy.insert(op);
     costs[op->getResult(0)] = std::min<int64_t>(total, 1 << 20);
   }
   for (Operation *op : llvm::reverse(ops)) {

@@ -425,6 +425,25 @@ TEST(Control, PointersCanBeCarried) {
     EXPECT_EQ(y.get(i), 5 * i + 64 * 10);
 }
 
+/// A step that differs from element to element: the addresses themselves are carried.
+TEST(Control, PointersCanBeCarriedUnevenly) {
+  Kernel kernel(kernel64(R"(
+  %f0 = arith.constant dense<0.0> : tensor<64xf32>
+  %r:2 = scf.for %k = %zero to %n step %one iter_args(%p = %xp, %acc = %f0) -> (tensor<64x!tile.ptr<f32>>, tensor<64xf32>) : i64 {
+    %v = tile.load %p : tensor<64x!tile.ptr<f32>>
+    %s = arith.addf %acc, %v : tensor<64xf32>
+    %next = tile.ptr_add %p, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    scf.yield %next, %s : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
+  }
+  tile.store %r#0, %r#1 : tensor<64x!tile.ptr<f32>>)"));
+  Array x({"f32"}, 64 * 5), y({"f32"}, 64);
+  for (int i = 0; i < 64 * 5; ++i)
+    x.set(i, i);
+  kernel.run({x.address(), y.address(), 3});
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(x.get(4 * i), i + 2 * i + 3 * i);
+}
+
 TEST(Grid, ProgramsCountWithXFastest) {
   Kernel kernel(R"(
 func.func @k(%y: !tile.ptr<i64>) attributes {tile.kernel} {
