@@ -299,6 +299,56 @@ func.func @matmul(%a: !tile.view<?x?xbf16, [?, 1]>, %b: !tile.view<?x?xbf16, [?,
   }
 }
 
+// Programs in groups of 16 rows of tiles, as tile_id numbers them; checked against a count over all
+// programs.
+TEST(CostAnalysis, GroupedMatmul) {
+  Kernel kernel(R"(
+func.func @matmul(%a: !tile.view<?x?xf16, [?, 1]>, %c: !tile.view<?x?xf16, [?, 1]>) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c16 = arith.constant 16 : i64
+  %c64 = arith.constant 64 : i64
+  %m = tile.extent %c, 0 : !tile.view<?x?xf16, [?, 1]>
+  %n = tile.extent %c, 1 : !tile.view<?x?xf16, [?, 1]>
+  %k = tile.extent %a, 1 : !tile.view<?x?xf16, [?, 1]>
+  %gm = arith.ceildivsi %m, %c64 : i64
+  %gn = arith.ceildivsi %n, %c64 : i64
+  %programs = arith.muli %gm, %gn : i64
+  tile.grid %programs, %c1, %c1
+  %pid = tile.program_id 0 : i64
+  %group = arith.muli %gn, %c16 : i64
+  %q = arith.divsi %pid, %group : i64
+  %r = arith.remsi %pid, %group : i64
+  %first = arith.muli %q, %c16 : i64
+  %left = arith.subi %gm, %first : i64
+  %rows = arith.minsi %left, %c16 : i64
+  %inner = arith.remsi %r, %rows : i64
+  %pm = arith.addi %first, %inner : i64
+  %pn = arith.divsi %r, %rows : i64
+  %om = arith.muli %pm, %c64 : i64
+  %on = arith.muli %pn, %c64 : i64
+  %steps = arith.ceildivsi %k, %c64 : i64
+  scf.for %i = %c0 to %steps step %c1 : i64 {
+    %ok = arith.muli %i, %c64 : i64
+    %t = tile.view_load %a[%om, %ok] : !tile.view<?x?xf16, [?, 1]> -> tensor<64x64xf16>
+    tile.view_store %t, %c[%om, %on] : tensor<64x64xf16>, !tile.view<?x?xf16, [?, 1]>
+  }
+  return
+})",
+                {view(DType::f16, 2), view(DType::f16, 2)}, true);
+  ASSERT_TRUE(kernel.analyzed);
+  EXPECT_TRUE(kernel.image.report.remarks.empty());
+  std::int64_t m = 64 * 37 + 5, n = 64 * 11 + 9, k = 3 * 64 + 1;
+  Slots slots{0, std::uint64_t(m), std::uint64_t(k), std::uint64_t(k), 1,
+              0, std::uint64_t(m), std::uint64_t(n), std::uint64_t(n), 1};
+  Grid grid{kernel.image.grid[0].evaluate(slots, {0, 0, 0}), 1, 1};
+  EXPECT_EQ(grid[0], 38 * 12);
+  EXPECT_EQ(kernel.read(slots, grid), 2 * m * k * 12);
+  EXPECT_EQ(kernel.written(slots, grid), 2 * m * n * 4);
+  EXPECT_EQ(kernel.footprintRead(slots, grid), 2 * m * k);
+  EXPECT_EQ(kernel.footprintWritten(slots, grid), 2 * m * n);
+}
+
 constexpr const char *matmulOfPointers = R"(
 func.func @matmul(%a: !tile.ptr<f32>, %b: !tile.ptr<f32>, %c: !tile.ptr<f32>, %n: i32, %k: i32) attributes {tile.kernel} {
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
