@@ -254,6 +254,24 @@ void separateWarps(tile::ReduceOp op, unsigned numWarps) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Changes of shape
+//===----------------------------------------------------------------------===//
+
+/// An operand that does not lie where the result wants it, in other warps even -> a conversion of
+/// the operand, and a change of shape that moves nothing.
+void separateMove(Operation *op) {
+  Value operand = op->getOperand(0);
+  auto source = cast<RankedTensorType>(operand.getType());
+  LinearLayout needed = operandLayout(op, layoutOf(op->getResult(0).getType()));
+  LayoutConversion plan = LayoutConversion::plan(layoutOf(source), needed, elementBitsOf(source));
+  if (plan.kind != LayoutConversion::Kind::shared)
+    return;
+  OpBuilder builder(op);
+  op->setOperand(
+      0, builder.create<ConvertLayoutOp>(op->getLoc(), withLayout(source, needed), operand));
+}
+
 struct Decompose : impl::TileGPUDecomposeBase<Decompose> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -266,6 +284,10 @@ struct Decompose : impl::TileGPUDecomposeBase<Decompose> {
       separateWarps(reduce, numWarps.getInt());
       decomposeReduction(reduce);
     }
+    func.walk([](Operation *op) {
+      if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::TransposeOp, tile::ReshapeOp>(op))
+        separateMove(op);
+    });
     SmallVector<ConvertLayoutOp> conversions;
     func.walk([&](ConvertLayoutOp convert) { conversions.push_back(convert); });
     for (ConvertLayoutOp convert : conversions)

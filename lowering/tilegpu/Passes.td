@@ -47,7 +47,8 @@ def TileGPUDecompose : TileGPU_FuncPass<"tilegpu-decompose"> {
   let description = [{
     Conversions that registers and shuffles cannot serve become `alloc`, `local_store`, `local_load`;
     a reduction across warps becomes one inside each warp, an exchange of one value a warp, and one
-    of those. Other conversions and reductions stay: they never leave a warp.
+    of those. A change of shape whose operand lies in other warps gets a conversion first. What is
+    left of conversions, reductions and changes of shape never leaves a warp.
   }];
 }
 

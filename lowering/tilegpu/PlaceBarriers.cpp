@@ -297,6 +297,9 @@ private:
   }
 
   void record(const SharedUse &use, State &state) {
+    // Users of an mbarrier order themselves, and its bytes are nobody else's.
+    if (isa<MBarrierType>(use.root.getType()) && !use.isWrite)
+      return;
     Pending access;
     access.use = use;
     access.slot = slotOf(use.root, use.index);

@@ -112,3 +112,24 @@ func.func @conversions(%v: tensor<128xf32, #a>, %p: tensor<128x!tile.ptr<f32>, #
   tile.store %q, %1 : tensor<128x!tile.ptr<f32>, #c>
   return
 }
+
+// -----
+
+#a = #tilegpu.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]}>
+#rows = #tilegpu.layout<{register = [[0, 64]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[0, 32]]}>
+#tile = #tilegpu.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], warp = [[0, 64]]}>
+// Changes of shape of operands in other warps move first; in place they stay.
+// CHECK-LABEL: func.func @shapes
+func.func @shapes(%v: tensor<128xf32, #a>, %p: tensor<1x128x!tile.ptr<f32>, #rows>, %q: tensor<1x128x!tile.ptr<f32>, #tile>)
+    attributes {tile.kernel, tilegpu.num_warps = 2 : i32} {
+  // CHECK: tilegpu.local_store
+  // CHECK: %[[M:.*]] = tilegpu.local_load
+  // CHECK: tile.expand_dims %[[M]]
+  %0 = tile.expand_dims %v, 0 : tensor<128xf32, #a> -> tensor<1x128xf32, #rows>
+  tile.store %p, %0 : tensor<1x128x!tile.ptr<f32>, #rows>
+  // CHECK-NOT: tilegpu.local
+  // CHECK: tile.expand_dims %arg0
+  %1 = tile.expand_dims %v, 0 : tensor<128xf32, #a> -> tensor<1x128xf32, #tile>
+  tile.store %q, %1 : tensor<1x128x!tile.ptr<f32>, #tile>
+  return
+}
