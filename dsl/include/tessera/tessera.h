@@ -15,5 +15,6 @@
 #include "tessera/ops.h"
 #include "tessera/reduce.h"
 #include "tessera/view.h"
+#include <cmath> // INFINITY, which masked loads name
 
 #undef TESSERA_HERE

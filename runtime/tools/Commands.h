@@ -1,0 +1,21 @@
+//===- Commands.h - what the command line can do -------------------------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::tools {
+
+/// Each adds a subcommand; its callback throws Error, or CLI::RuntimeError for an exit status.
+void addInfoCommand(CLI::App &app);
+void addRunCommand(CLI::App &app);
+void addCacheCommand(CLI::App &app);
+
+} // namespace tessera::tools

@@ -1,0 +1,211 @@
+//===- RunCommand.cpp - `tessera run` -----------------------------------------===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compiles, runs, checks and measures the shipped kernels, prints a table and writes the report.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "HtmlReport.h"
+#include "Workloads.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+#include <fmt/format.h>
+#include <random>
+#include <sstream>
+
+namespace tessera::tools {
+
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> kernels;
+  std::string shape, dtype, mode, html = "tessera-report.html", json, output;
+  std::vector<std::string> inputs;
+  std::uint64_t seed = 0;
+  bool list = false, stages = false, quick = false;
+};
+
+Extents parseExtents(const std::string &text, const Workload &workload) {
+  Extents extents;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, 'x');) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size() || value < 0)
+      throw Error(fmt::format("expected extents like 8192x4096, got '{}'", text));
+    extents.push_back(value);
+  }
+  if (extents.size() != workload.extentNames.size())
+    throw Error(fmt::format("expected {} extents ({}) for '{}', got '{}'",
+                            workload.extentNames.size(), fmt::join(workload.extentNames, " x "),
+                            workload.name, text));
+  return extents;
+}
+
+DType parseDType(const std::string &text) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
+    if (text == nameOf(dtype))
+      return dtype;
+  throw Error("expected f32, f16 or bf16, got '" + text + "'");
+}
+
+TimingMode parseMode(const std::string &text) {
+  for (TimingMode mode : {TimingMode::batched, TimingMode::burst, TimingMode::sustained})
+    if (text == nameOf(mode))
+      return mode;
+  throw Error("expected batched, burst or sustained, got '" + text + "'");
+}
+
+Machine describe(const Stream &stream, TimingMode mode) {
+  const DeviceInfo &info = stream.device().info();
+  Machine machine;
+  machine.device = info.name;
+  machine.target = stream.device().target();
+  machine.driver = info.driverVersion
+                       ? fmt::format("CUDA {}.{}", info.driverVersion / 1000,
+                                     info.driverVersion % 1000 / 10)
+                       : "none (" + Device::whyNoGpu() + ")";
+  const std::time_t now = std::time(nullptr);
+  char date[64];
+  std::strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", std::gmtime(&now));
+  machine.date = date;
+  machine.version = TESSERA_VERSION;
+  machine.copyGBs = ceilings(stream, mode).copyGBs;
+  return machine;
+}
+
+void printHeader(const Machine &machine) {
+  fmt::print("Tessera {} on {}, target {}\n", machine.version, machine.device, machine.target);
+  if (machine.target == "cpu")
+    fmt::print("No GPU in use: {}\n", Device::whyNoGpu());
+  fmt::print("Copy ceiling {:.0f} GB/s\n\n", machine.copyGBs);
+}
+
+void printOutcome(const Outcome &outcome, bool stages) {
+  fmt::print("{}\n    {}: error {:.1e} of {:.0e} over {} elements", outcome.report.format(),
+             outcome.right() ? "right" : "WRONG", outcome.error, outcome.tolerance,
+             outcome.checked);
+  if (outcome.unwritten)
+    fmt::print(", {} never written", outcome.unwritten);
+  if (outcome.compileMs > 0)
+    fmt::print("; compiled in {:.0f} ms", outcome.compileMs);
+  if (!outcome.note.empty())
+    fmt::print("; {}", outcome.note);
+  fmt::print("\n");
+  if (outcome.report.image) {
+    const KernelImage &image = *outcome.report.image;
+    if (image.report.registers)
+      fmt::print("    {} registers, {} bytes spilled, {} bytes of shared memory\n",
+                 image.report.registers, image.report.spillBytes, image.sharedBytes);
+    for (const auto &advisory : image.report.advisories)
+      fmt::print("    assembler: {}\n", advisory);
+    if (stages) {
+      for (const auto &[stage, ms] : image.report.stageMs)
+        fmt::print("    {:>10.2f} ms  {}\n", ms, stage);
+      for (const auto &remark : image.report.remarks)
+        fmt::print("    {}\n", remark);
+    }
+  }
+  std::fflush(stdout);
+}
+
+void run(const RunOptions &options) {
+  if (options.list) {
+    for (const Workload &workload : workloads())
+      fmt::print("{:<18} {} ({}; inputs: {})\n", workload.name, workload.what,
+                 fmt::join(workload.extentNames, " x "), fmt::join(workload.inputNames, ", "));
+    return;
+  }
+  std::vector<const Workload *> chosen;
+  for (const std::string &name : options.kernels) {
+    auto it = std::find_if(workloads().begin(), workloads().end(),
+                           [&](const Workload &workload) { return workload.name == name; });
+    if (it == workloads().end())
+      throw Error(fmt::format("no kernel '{}'; `tessera run --list` shows what there is", name));
+    chosen.push_back(&*it);
+  }
+  const bool own = !options.inputs.empty() || !options.output.empty() || !options.shape.empty();
+  if (own && chosen.size() != 1)
+    throw Error("--shape, --input and --output need exactly one kernel named");
+  if (chosen.empty())
+    for (const Workload &workload : workloads())
+      chosen.push_back(&workload);
+
+  RunContext context;
+  context.seed = options.seed ? options.seed : std::random_device()();
+  context.output = options.output;
+  if (!options.mode.empty())
+    context.mode = parseMode(options.mode);
+  for (const std::string &path : options.inputs)
+    context.inputs.push_back(readNpy(path));
+
+  const bool gpu = context.stream.device().isGpu();
+  const Machine machine =
+      describe(context.stream, context.mode == TimingMode::automatic
+                                   ? (gpu ? TimingMode::burst : TimingMode::wallClock)
+                                   : context.mode);
+  printHeader(machine);
+  std::vector<Outcome> outcomes;
+  for (const Workload *workload : chosen) {
+    std::vector<Extents> shapes =
+        gpu && !options.quick ? workload->shapesOnGpu : workload->shapesOnCpu;
+    if (!options.inputs.empty()) {
+      if (options.inputs.size() > workload->inputNames.size())
+        throw Error(fmt::format("expected at most {} arrays ({}), got {}",
+                                workload->inputNames.size(),
+                                fmt::join(workload->inputNames, ", "), options.inputs.size()));
+      shapes = {workload->extentsOf(context.inputs)};
+    } else if (!options.shape.empty()) {
+      shapes = {parseExtents(options.shape, *workload)};
+    }
+    std::vector<DType> dtypes = workload->dtypes;
+    if (!options.dtype.empty())
+      dtypes = {parseDType(options.dtype)};
+    for (const Extents &shape : shapes)
+      for (DType dtype : dtypes)
+        for (Outcome &outcome : workload->run(context, dtype, shape)) {
+          printOutcome(outcome, options.stages);
+          outcomes.push_back(std::move(outcome));
+        }
+  }
+  if (!options.html.empty()) {
+    writeFile(options.html, htmlReport(machine, outcomes));
+    fmt::print("\nReport: {}\n", options.html);
+  }
+  if (!options.json.empty())
+    writeFile(options.json, jsonReport(machine, outcomes));
+  const auto wrong = std::count_if(outcomes.begin(), outcomes.end(),
+                                   [](const Outcome &outcome) { return !outcome.right(); });
+  fmt::print("{} of {} results right (seed {})\n", outcomes.size() - wrong, outcomes.size(),
+             context.seed);
+  if (wrong)
+    throw CLI::RuntimeError(1);
+}
+
+} // namespace
+
+void addRunCommand(CLI::App &app) {
+  auto options = std::make_shared<RunOptions>();
+  auto *command = app.add_subcommand("run", "run, check and measure the shipped kernels");
+  command->add_option("kernels", options->kernels, "kernels to run; all if none is named");
+  command->add_flag("--list", options->list, "list the kernels, their extents and inputs");
+  command->add_option("--shape", options->shape, "extents, e.g. 8192x4096");
+  command->add_option("--dtype", options->dtype, "f32, f16 or bf16");
+  command->add_option("--mode", options->mode, "timing: batched, burst or sustained");
+  command->add_option("--input", options->inputs, ".npy files in place of random inputs");
+  command->add_option("--output", options->output, ".npy file for the result, as float32");
+  command->add_option("--html", options->html, "report file; empty: none")->capture_default_str();
+  command->add_option("--json", options->json, "results as JSON");
+  command->add_option("--seed", options->seed, "of the random inputs; 0: a fresh one");
+  command->add_flag("--stages", options->stages, "show compile time by stage, and remarks");
+  command->add_flag("--quick", options->quick, "small shapes on a GPU too");
+  command->callback([options] { run(*options); });
+}
+
+} // namespace tessera::tools
