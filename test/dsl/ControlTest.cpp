@@ -8,6 +8,7 @@
 #include "Expect.h"
 #include <map>
 #include <optional>
+#include <thread>
 
 namespace ts = tessera;
 using tracing::expectError;
@@ -238,6 +239,22 @@ TEST(Loop, HandleOfAnotherTrace) {
   kept = ts::Value();
   expectError([](ts::f32 x) { kept + x; }, __LINE__,
               "expected a value, got a handle that nothing was assigned to");
+}
+
+TEST(Loop, ThreadsTraceIndependently) {
+  const auto work = [](int times) {
+    for (int i = 0; i != times; ++i)
+      expectIr(trace([](ts::Ptr<float> x, ts::i64 n) {
+                 auto sum = ts::scalar<float>(0);
+                 for (auto k : ts::range(0, n))
+                   sum += ts::load(x + k);
+                 ts::store(x, sum);
+               }),
+               {"-> (f32)", "scf.yield"});
+  };
+  std::thread other(work, 20);
+  work(20);
+  other.join();
 }
 
 TEST(Operations, OutsideOfAKernel) { EXPECT_THROW(ts::arange(4), tessera::CompileError); }

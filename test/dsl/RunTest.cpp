@@ -7,11 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <cmath>
+#include "Kernels.h"
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
-#include <tessera/tessera.h>
 
 namespace ts = tessera;
 
@@ -278,6 +277,85 @@ TEST_F(Run, ViewsClipAtTheirExtents) {
     for (int j = 0; j != n; ++j)
       EXPECT_EQ(got[j * m + i], x[i * 32 + j]);
   EXPECT_TRUE(std::isnan(got.back())) << "written past the end";
+}
+
+TEST_F(Run, MatmulOverItsOwnGrid) {
+  std::mt19937 random(std::random_device{}());
+  std::normal_distribution<float> normal;
+  for (auto [m, n, k] : {std::array{70, 100, 33}, {64, 64, 32}, {1, 3, 5}, {130, 65, 64}}) {
+    std::vector<float> a(std::size_t(m * k)), b(std::size_t(k * n));
+    for (auto *matrix : {&a, &b})
+      for (float &v : *matrix)
+        v = normal(random);
+    auto left = buffer(a), right = buffer(b);
+    auto out = poisoned<float>(std::size_t(m * n));
+    kernels::matmulF32.with({64, 64, 32})(stream, ts::view(left, {m, k}), ts::view(right, {k, n}),
+                                          ts::view(out, {m, n}));
+    const auto got = out.toVector(stream);
+    for (int i = 0; i != m; ++i)
+      for (int j = 0; j != n; ++j) {
+        double sum = 0, magnitude = 0;
+        for (int l = 0; l != k; ++l) {
+          sum += double(a[i * k + l]) * b[l * n + j];
+          magnitude += std::abs(double(a[i * k + l]) * b[l * n + j]);
+        }
+        ASSERT_NEAR(got[i * n + j], sum, 1e-6 * k * magnitude + 1e-7) << i << ", " << j;
+      }
+  }
+}
+
+TEST_F(Run, PointerMatmulAgreesWithViews) {
+  std::mt19937 random(std::random_device{}());
+  std::normal_distribution<float> normal;
+  const int m = 65, n = 40, k = 96;
+  std::vector<ts::Float16> a(m * k), b(k * n);
+  for (auto *matrix : {&a, &b})
+    for (ts::Float16 &v : *matrix)
+      v = ts::Float16(normal(random));
+  auto left = buffer(a), right = buffer(b);
+  auto out = poisoned<ts::Float16>(m * n);
+  kernels::matmulPointer.with({64, 64, 32})(stream, left, right, out, m, n, k);
+  const auto got = out.toVector(stream);
+  for (int i = 0; i != m; ++i)
+    for (int j = 0; j != n; ++j) {
+      double sum = 0;
+      for (int l = 0; l != k; ++l)
+        sum += double(float(a[i * k + l])) * float(b[l * n + j]);
+      ASSERT_NEAR(float(got[i * n + j]), sum, 1e-3 * std::abs(sum) + 1e-3) << i << ", " << j;
+    }
+}
+
+TEST_F(Run, VectorAddOverItsOwnGrid) {
+  for (std::size_t n : {1u, 1023u, 1024u, 5000u}) {
+    std::vector<float> x(n), y(n);
+    for (std::size_t i = 0; i != n; ++i)
+      x[i] = float(i), y[i] = -2 * float(i);
+    auto a = buffer(x), b = buffer(y);
+    auto out = poisoned<float>(n + 1);
+    kernels::add<float>.with(1024)(stream, a, b, out, n);
+    const auto got = out.toVector(stream);
+    for (std::size_t i = 0; i != n; ++i)
+      ASSERT_EQ(got[i], -float(i));
+    EXPECT_TRUE(std::isnan(got[n])) << "written past the end";
+  }
+}
+
+TEST_F(Run, ErrorsNameTheUsersLine) {
+  static const int line = __LINE__ + 3;
+  auto wrong = ts::kernel("wrong", [](ts::Ptr<float> x, ts::i32 n) {
+    ts::grid(1);
+    ts::store(x, x);
+  });
+  auto x = poisoned<float>(1);
+  try {
+    wrong(stream, x, 3);
+    FAIL() << "the kernel compiled";
+  } catch (const ts::CompileError &error) {
+    EXPECT_EQ(int(error.where().line), line) << error.what();
+    EXPECT_NE(std::string(error.what()).find("expected a scalar or a tile, got a pointer to f32"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 } // namespace

@@ -62,6 +62,23 @@ TEST(Trace, LocationsAreTheUsers) {
   EXPECT_NE(ir.find("TraceTest.cpp\":" + std::to_string(line + 1) + ":"), std::string::npos) << ir;
 }
 
+TEST(Trace, NamesAreIdentifiers) {
+  const auto definition = ts::kernel("my kernel", [](ts::i32 n) {}).definition();
+  EXPECT_THROW(tracing::print(tracing::specOf(definition, tracing::noFacts), definition.trace),
+               ts::CompileError);
+}
+
+TEST(Trace, ScalarsOfAStatedDtype) {
+  tracing::expectIr(trace([](ts::Ptr<std::int32_t> x, ts::i32 n) {
+                      ts::i32 m = n + 1, one = 1;
+                      m = m + one;
+                      ts::store(x, m);
+                    }),
+                    {"arith.addi", "arith.addi"});
+  expectError([](ts::i64 n) { ts::i32 m = n + 1; }, __LINE__,
+              "expected a scalar of the declared dtype");
+}
+
 //===----------------------------------------------------------------------===//
 // Dtypes
 //===----------------------------------------------------------------------===//

@@ -242,7 +242,8 @@ private:
   }
   tessera_description describe(std::source_location where) const;
 
-  tessera_handle node_{};
+  /// Mutable: entering a loop renames the values of const handles, too.
+  mutable tessera_handle node_{};
 };
 
 /// What most people call a Value of rank 1 or more.
