@@ -7,6 +7,7 @@
 
 #include "dialects/tilegpu/TileGPU.h"
 #include "lowering/cpu/Passes.h"
+#include "lowering/nvptx/Passes.h"
 #include "lowering/tile/Passes.h"
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Passes.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv) {
   tessera::tile::registerTilePipeline();
   tessera::tilegpu::registerTileGPUPasses();
   tessera::tilegpu::registerTileGPULowering();
+  tessera::nvptx::registerNvptxPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera optimizer driver\n", registry));
 }
