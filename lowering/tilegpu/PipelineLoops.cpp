@@ -64,7 +64,7 @@ public:
     for (Operation &op : *loop.getBody())
       if (isStageOp(&op))
         stageOps.push_back(&op);
-    if (schedule.getInFlight() > 0)
+    if (schedule.getInFlight() > 0 && copy != CopyKind::sync)
       inFlight = findInFlight(loop);
     loop.getBody()->walk([&](WgmmaOp) { late = true; });
     if (copy == CopyKind::sync)
@@ -81,7 +81,7 @@ public:
     for (Operation *stage : stageOps)
       if (std::string why = copies.whyNot(copy, stage); !why.empty())
         return why;
-    if (schedule.getInFlight() > 0 && !inFlight)
+    if (schedule.getInFlight() > 0 && copy != CopyKind::sync && !inFlight)
       return "its dot cannot stay in flight";
     slice.emplace(loop, stageOps);
     if (!slice->whyNot().empty())

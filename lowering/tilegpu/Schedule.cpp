@@ -174,7 +174,7 @@ private:
                                << ": " << why;
     }
     int64_t stages = chooseStages(loop, copy);
-    int64_t inFlight = stages >= 2 && canBeInFlight(loop) ? 1 : 0;
+    int64_t inFlight = copy != CopyKind::sync && stages >= 2 && canBeInFlight(loop) ? 1 : 0;
     loop.loop->setAttr(attr::schedule,
                        ScheduleAttr::get(loop.loop.getContext(), stages, copy, inFlight));
     return success();
@@ -190,6 +190,8 @@ private:
     if (schedule.getInFlight() == 1 && !canBeInFlight(loop))
       return "a dot can only stay in flight if it is the loop's only one, is a wgmma, and its "
              "accumulator is used by nothing else in the loop";
+    if (schedule.getInFlight() == 1 && schedule.getCopy() == CopyKind::sync)
+      return "a dot in flight needs copies that are asynchronous too";
     if (schedule.getInFlight() == 1 && schedule.getStages() < 2)
       return "a dot in flight needs 2 stages or more";
     if (auto [load, why] = whyNot(schedule.getCopy(), loop); load)
