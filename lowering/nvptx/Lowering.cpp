@@ -15,18 +15,24 @@ const Handlers &allHandlers() {
   static const Handlers handlers = [] {
     Handlers all;
     addArithHandlers(all);
+    addAsyncCopyHandlers(all);
     addAtomicHandlers(all);
     addCastHandlers(all);
     addControlFlowHandlers(all);
     addConvertLayoutHandlers(all);
     addDebugHandlers(all);
+    addFmaDotHandlers(all);
+    addMBarrierHandlers(all);
     addMathHandlers(all);
     addMemoryHandlers(all);
+    addMmaSyncHandlers(all);
     addProgramHandlers(all);
     addReduceHandlers(all);
     addShapeHandlers(all);
     addSharedMemoryHandlers(all);
+    addTmaHandlers(all);
     addViewHandlers(all);
+    addWgmmaHandlers(all);
     return all;
   }();
   return handlers;

@@ -53,18 +53,24 @@ private:
 const Handlers &allHandlers();
 
 void addArithHandlers(Handlers &handlers);
+void addAsyncCopyHandlers(Handlers &handlers);
 void addAtomicHandlers(Handlers &handlers);
 void addCastHandlers(Handlers &handlers);
 void addControlFlowHandlers(Handlers &handlers);
 void addConvertLayoutHandlers(Handlers &handlers);
 void addDebugHandlers(Handlers &handlers);
+void addFmaDotHandlers(Handlers &handlers);
+void addMBarrierHandlers(Handlers &handlers);
 void addMathHandlers(Handlers &handlers);
 void addMemoryHandlers(Handlers &handlers);
+void addMmaSyncHandlers(Handlers &handlers);
 void addProgramHandlers(Handlers &handlers);
 void addReduceHandlers(Handlers &handlers);
 void addShapeHandlers(Handlers &handlers);
 void addSharedMemoryHandlers(Handlers &handlers);
+void addTmaHandlers(Handlers &handlers);
 void addViewHandlers(Handlers &handlers);
+void addWgmmaHandlers(Handlers &handlers);
 
 /// A view as values: base (`!llvm.ptr<1>`), extents and strides (i64, in elements).
 struct ViewValues {
