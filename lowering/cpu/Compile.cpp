@@ -10,13 +10,12 @@
 #include "dialects/tile/Tile.h"
 #include "lowering/cpu/Cpu.h"
 #include "lowering/cpu/Passes.h"
-#include "lowering/tile/CostAnalysis.h"
-#include "lowering/tile/Pipeline.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "lowering/RunPasses.h"
 #include "tessera/runtime/Error.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -27,56 +26,12 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include <chrono>
 #include <mutex>
 
 using namespace mlir;
 
 namespace tessera::cpu {
 namespace {
-
-/// The first error that a pass reports, with the user's place.
-struct Diagnosis {
-  std::string message;
-  SourceLocation where;
-};
-
-SourceLocation placeOf(Location location) {
-  SourceLocation place;
-  location->walk([&](Location inner) {
-    if (auto found = dyn_cast<FileLineColLoc>(inner)) {
-      place = {found.getFilename().str(), found.getLine()};
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return place;
-}
-
-double millisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
-/// Runs a step; throws the first error that it reports, with the user's place.
-void orThrow(ModuleOp module, const KernelSpec &spec, llvm::function_ref<LogicalResult()> step) {
-  Diagnosis first;
-  LogicalResult result = success();
-  {
-    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && first.message.empty())
-        first = {diagnostic.str(), placeOf(diagnostic.getLocation())};
-      return success();
-    });
-    result = step();
-  }
-  if (succeeded(result))
-    return;
-  if (first.message.empty())
-    throw InternalError("a pass of the CPU back end failed on kernel " + spec.name +
-                        " without a message");
-  throw CompileError(first.where.file.empty() ? spec.where : first.where, first.message);
-}
 
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
   static std::once_flag once;
@@ -133,71 +88,43 @@ void registerTranslations(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-KernelImage compileForCpu(ModuleOp module, const KernelSpec &spec, const CompilerServices &) {
-  func::FuncOp kernel;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function->hasAttr(tile::attr::kernel))
-      continue;
-    if (kernel)
-      throw CompileError(placeOf(function.getLoc()), "expected one kernel, got a second one");
-    kernel = function;
-  }
-  if (!kernel)
-    throw CompileError(spec.where, "expected a function with tile.kernel, got none");
-
-  KernelImage image;
-  image.name = spec.name;
-  image.entry = kernel.getName().str();
-  image.target = spec.target;
-  image.params = spec.params;
-  image.facts = spec.facts;
-  image.options = spec.options;
-  image.where = spec.where;
-
-  auto start = std::chrono::steady_clock::now();
-  orThrow(module, spec, [&] {
-    PassManager manager(module.getContext());
-    tile::buildTilePipeline(manager);
-    return success(succeeded(manager.run(module)) &&
-                   succeeded(tile::analyzeCost(kernel, spec, image)));
+void compileForCpu(ModuleOp module, const KernelSpec &spec, const CompilerServices &,
+                   KernelImage &image) {
+  image.entry = lowering::kernelOf(module, spec).getName().str();
+  lowering::timed(image, "cpu", [&] {
+    lowering::runPasses(module, image, "the CPU pipeline", [&](PassManager &manager) {
+      buildTileToCpu(manager, spec.options.debugBounds);
+    });
   });
-  image.report.stageMs["tile"] = millisecondsSince(start);
 
-  start = std::chrono::steady_clock::now();
-  orThrow(module, spec, [&] {
-    PassManager manager(module.getContext());
-    buildTileToCpu(manager, spec.options.debugBounds);
-    return manager.run(module);
-  });
-  image.report.stageMs["cpu"] = millisecondsSince(start);
-
-  start = std::chrono::steady_clock::now();
-  DialectRegistry registry;
-  registerTranslations(registry);
-  module.getContext()->appendDialectRegistry(registry);
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, spec.name);
-  if (!code)
-    throw InternalError("translating kernel " + spec.name + " to LLVM IR failed");
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(error);
-  if (!machine)
-    throw Error("no code generator for this CPU: " + error);
-  setTarget(*code, *machine);
-  optimise(*code, *machine);
-  image.report.stageMs["llvm"] = millisecondsSince(start);
+  std::unique_ptr<llvm::Module> code;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  lowering::timed(image, "llvm", [&] {
+    DialectRegistry registry;
+    registerTranslations(registry);
+    module.getContext()->appendDialectRegistry(registry);
+    code = translateModuleToLLVMIR(module, context, spec.name);
+    if (!code)
+      throw InternalError("translating kernel " + spec.name + " to LLVM IR failed");
+    std::string error;
+    machine = makeTargetMachine(error);
+    if (!machine)
+      throw Error("no code generator for this CPU: " + error);
+    setTarget(*code, *machine);
+    optimise(*code, *machine);
+  });
 
-  start = std::chrono::steady_clock::now();
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager emitter;
-  if (machine->addPassesToEmitFile(emitter, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    throw InternalError("the code generator cannot write objects");
-  emitter.run(*code);
-  image.report.stageMs["object"] = millisecondsSince(start);
-  const auto *bytes = reinterpret_cast<const std::byte *>(object.data());
-  image.code.assign(bytes, bytes + object.size());
-  return image;
+  lowering::timed(image, "object", [&] {
+    llvm::SmallVector<char, 0> object;
+    llvm::raw_svector_ostream stream(object);
+    llvm::legacy::PassManager emitter;
+    if (machine->addPassesToEmitFile(emitter, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+      throw InternalError("the code generator cannot write objects");
+    emitter.run(*code);
+    const auto *bytes = reinterpret_cast<const std::byte *>(object.data());
+    image.code.assign(bytes, bytes + object.size());
+  });
 }
 
 } // namespace tessera::cpu

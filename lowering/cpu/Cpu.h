@@ -19,12 +19,12 @@ namespace tessera::cpu {
 /// Adds what translating to LLVM IR needs to a registry.
 void registerTranslations(mlir::DialectRegistry &registry);
 
-/// Compiles the one kernel of `module` (which is consumed) for the host CPU: an ELF object in
-/// `code`, its entry's name in `entry`, milliseconds by stage in `report.stageMs`, the grid that the
-/// kernel states and what it costs. Parameters and facts are the spec's.
+/// Compiles the one kernel of `module` (tile IR that has been through the tile pipeline; consumed)
+/// for the host CPU: an ELF object in `image.code`, its entry's name in `image.entry`, milliseconds
+/// by stage in `image.report.stageMs`. The rest of the image is the caller's.
 /// Throws CompileError with the user's place where the kernel is at fault.
-KernelImage compileForCpu(mlir::ModuleOp module, const KernelSpec &spec,
-                          const CompilerServices &services);
+void compileForCpu(mlir::ModuleOp module, const KernelSpec &spec, const CompilerServices &services,
+                   KernelImage &image);
 
 /// Links an image's object into this process; symbols come from the C library. Throws Error.
 CpuKernel loadCpu(const KernelImage &image);

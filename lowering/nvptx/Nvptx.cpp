@@ -7,6 +7,7 @@
 
 #include "lowering/nvptx/Nvptx.h"
 #include "dialects/tilegpu/TileGPU.h"
+#include "lowering/RunPasses.h"
 #include "lowering/nvptx/EmitPtx.h"
 #include "lowering/nvptx/LineInfo.h"
 #include "lowering/nvptx/Lowering.h"
@@ -25,7 +26,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
-#include <chrono>
 
 using namespace mlir;
 
@@ -39,12 +39,6 @@ void registerTranslations(DialectRegistry &registry) {
 }
 
 namespace {
-
-SourceLocation placeOf(Location location) {
-  if (auto place = location->findInstanceOf<FileLineColLoc>())
-    return {place.getFilename().str(), place.getLine()};
-  return {};
-}
 
 std::string textOf(Operation *op, bool locations = false) {
   std::string text;
@@ -80,13 +74,11 @@ public:
 
 private:
   void timed(const char *stage, llvm::function_ref<void()> body) {
-    auto start = std::chrono::steady_clock::now();
-    body();
-    image.report.stageMs[stage] +=
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    lowering::timed(image, stage, body);
   }
-  /// Runs passes; the first error becomes the exception, remarks are kept for the report.
-  void runPasses(llvm::function_ref<void(PassManager &)> build);
+  void runPasses(llvm::function_ref<void(PassManager &)> build) {
+    lowering::runPasses(module, image, "the GPU pipeline", build);
+  }
   void prepare();
   /// Dumps a stage of the MLIR half, or takes its override.
   void passBy(StringRef stage);
@@ -99,27 +91,6 @@ private:
   KernelImage &image;
   llvm::LLVMContext context;
 };
-
-void Compilation::runPasses(llvm::function_ref<void(PassManager &)> build) {
-  std::string message;
-  SourceLocation where;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-      image.report.remarks.push_back(diagnostic.str());
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && message.empty()) {
-      message = diagnostic.str();
-      where = placeOf(diagnostic.getLocation());
-    }
-    return success();
-  });
-  PassManager manager(module.getContext());
-  build(manager);
-  if (succeeded(manager.run(module)))
-    return;
-  if (message.empty())
-    throw InternalError("the GPU pipeline failed on kernel " + spec.name + " without a message");
-  throw CompileError(where.file.empty() ? spec.where : where, message);
-}
 
 void Compilation::passBy(StringRef stage) {
   if (std::optional<std::string> text = overriddenStage(spec.name, stage)) {
@@ -137,14 +108,7 @@ void Compilation::prepare() {
   registerTranslations(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadDialect<tilegpu::TileGPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
-  func::FuncOp kernel;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (kernel)
-      throw CompileError(placeOf(function.getLoc()), "expected one kernel, got a second function");
-    kernel = function;
-  }
-  if (!kernel || !kernel->hasAttr(tile::attr::kernel))
-    throw CompileError(spec.where, "expected a function with tile.kernel, got none");
+  lowering::kernelOf(module, spec);
   module->setAttr(tilegpu::attr::target, StringAttr::get(module.getContext(), spec.target));
 }
 
@@ -257,11 +221,11 @@ std::string compileToText(ModuleOp module, const KernelSpec &spec, Stage stage) 
 void compileForNvptx(ModuleOp module, const KernelSpec &spec, const CompilerServices &services,
                      KernelImage &image) {
   Compilation(module, spec, image).run(Stage::ptx);
-  auto start = std::chrono::steady_clock::now();
-  Assembled assembled =
-      services.assemble(image.ptx, spec.target, spec.options.maxRegisters, spec.options.lineInfo);
-  image.report.stageMs["cubin"] =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  Assembled assembled;
+  lowering::timed(image, "cubin", [&] {
+    assembled = services.assemble(image.ptx, spec.target, spec.options.maxRegisters,
+                                  spec.options.lineInfo);
+  });
   image.code = std::move(assembled.cubin);
   image.report.registers = assembled.registers;
   image.report.spillBytes = assembled.spillBytes;

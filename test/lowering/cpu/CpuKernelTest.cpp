@@ -7,6 +7,7 @@
 
 #include "CpuKernelTest.h"
 #include "dialects/tile/Tile.h"
+#include "lowering/Compile.h"
 #include "lowering/cpu/Cpu.h"
 #include "mlir/Parser/Parser.h"
 #include "tessera/runtime/Error.h"
@@ -125,7 +126,7 @@ Kernel::Kernel(const std::string &mlir, bool debugBounds) {
   auto kernel = *module->getOps<mlir::func::FuncOp>().begin();
   for (mlir::Type type : kernel.getArgumentTypes())
     spec.params.push_back(paramOf(type));
-  compiled = compileForCpu(*module, spec, {});
+  compiled = lowering::compileModule(*module, spec, {});
   loaded = loadCpu(compiled);
 }
 
