@@ -119,7 +119,8 @@ unsigned DotOperand::contiguousDim(const tile::AxisAnalysis &axes) const {
   return 1;
 }
 
-unsigned alignedRowElements(Value view, ValueRange offsets, const tile::AxisAnalysis &axes) {
+unsigned alignedRowElements(Value view, ValueRange offsets, ArrayRef<int64_t> tileShape,
+                            const tile::AxisAnalysis &axes) {
   std::optional<unsigned> inner = unitStrideDim(view);
   auto type = cast<tile::ViewType>(view.getType());
   auto argument = dyn_cast<BlockArgument>(view);
@@ -140,7 +141,8 @@ unsigned alignedRowElements(Value view, ValueRange offsets, const tile::AxisAnal
   }
   const tile::AxisInfo *first = axes.lookup(offsets[*inner]);
   aligned |= uint64_t((first ? first->elementDivisibility() : 1) * bytes);
-  return std::max<uint64_t>(1, (aligned & -aligned) / bytes);
+  uint64_t elements = std::max<uint64_t>(1, (aligned & -aligned) / bytes);
+  return std::min<uint64_t>(elements, tileShape[*inner]);
 }
 
 tile::AxisAnalysis analyseAxes(func::FuncOp func) {

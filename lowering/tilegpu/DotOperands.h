@@ -41,9 +41,10 @@ struct DotOperand {
 llvm::SmallVector<unsigned> keptDims(llvm::ArrayRef<std::int64_t> tileShape, unsigned rank);
 
 /// Elements, a power of two, that an aligned access along the stride-1 dimension of the view may
-/// span, at most 16 bytes, at the tile's first element and at every multiple from there. 1 where
-/// nothing is known.
+/// span, at most 16 bytes and the tile's row, at the tile's first element and at every multiple from
+/// there. 1 where nothing is known.
 unsigned alignedRowElements(mlir::Value view, mlir::ValueRange offsets,
+                            llvm::ArrayRef<std::int64_t> tileShape,
                             const tile::AxisAnalysis &axes);
 
 /// Axis analysis that looks through layout conversions.

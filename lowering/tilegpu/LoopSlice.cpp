@@ -6,11 +6,60 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/tilegpu/LoopSlice.h"
+#include "dialects/tilegpu/TileGPU.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 namespace tessera::tilegpu {
+
+/// The kernel argument that a view or pointers come from; null if that is not known.
+static Value rootOf(Value value) {
+  for (int steps = 0; value && steps < 256; ++steps) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      if (isa<func::FuncOp>(parent))
+        return value;
+      // Pointers that a loop advances still point into what they started from.
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      value = loop && argument.getArgNumber() > 0 ? loop.getTiedLoopInit(argument)->get() : Value();
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!isa<tile::PtrAddOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp,
+             tile::TransposeOp, tile::BaseOp, tile::MakeViewOp, ConvertLayoutOp>(op))
+      return {};
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
+std::string whyNotReadAhead(scf::ForOp loop, ArrayRef<Operation *> loads) {
+  std::string reason;
+  loop.getBody()->walk([&](Operation *op) {
+    if (isa<tile::AtomicRmwOp>(op)) {
+      reason = "its body has an atomic update, which may be what makes the data ready";
+      return WalkResult::interrupt();
+    }
+    Value target;
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      target = store.getPointer();
+    else if (auto store = dyn_cast<tile::ViewStoreOp>(op))
+      target = store.getView();
+    else
+      return WalkResult::advance();
+    Value written = rootOf(target);
+    for (Operation *load : loads) {
+      Value read = rootOf(load->getOperand(0));
+      if (written && read && written != read)
+        continue;
+      reason = "its body writes what it may load";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return reason;
+}
 
 LoopSlice::LoopSlice(scf::ForOp loop, ArrayRef<Operation *> sinks) : loop(loop) {
   for (Operation *sink : sinks)

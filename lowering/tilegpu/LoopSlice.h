@@ -17,6 +17,12 @@
 
 namespace tessera::tilegpu {
 
+/// Why what `loads` (operations with global memory as their first operand, a view or pointers) read
+/// may not be read before its iteration: empty, or something that the loop's body writes, to be
+/// put after "loop is not pipelined: ". Different arguments of a kernel are taken to be different
+/// memory.
+std::string whyNotReadAhead(mlir::scf::ForOp loop, llvm::ArrayRef<mlir::Operation *> loads);
+
 class LoopSlice {
 public:
   /// What the operands of `sinks` (operations directly in the loop's body) depend on. On failure

@@ -83,6 +83,8 @@ public:
         return why;
     if (schedule.getInFlight() > 0 && copy != CopyKind::sync && !inFlight)
       return "its dot cannot stay in flight";
+    if (std::string why = whyNotReadAhead(loop, stageOps); !why.empty())
+      return why;
     slice.emplace(loop, stageOps);
     if (!slice->whyNot().empty())
       return slice->whyNot();

@@ -91,7 +91,7 @@ private:
     unsigned bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
     unsigned vector = 0;
     if (view) {
-      vector = alignedRowElements(view.getView(), view.getOffsets(), axes);
+      vector = alignedRowElements(view.getView(), view.getOffsets(), type.getShape(), axes);
     } else {
       auto pointers = cast<tile::LoadOp>(load);
       if (pointers.getOther() && !isZero(pointers.getOther()))

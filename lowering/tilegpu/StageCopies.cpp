@@ -34,7 +34,10 @@ StageCopies::StageCopies(func::FuncOp func, const Target &target) : func(func), 
     unsigned vector = 16 / bytesOf(stagedType(op).getElementType());
     std::optional<SharedTile> memory = recogniseSharedTile(stagedType(op));
     if (auto view = dyn_cast<StageViewOp>(op)) {
-      vector = std::min(vector, alignedRowElements(view.getView(), view.getOffsets(), axes));
+      vector = std::min(vector,
+                        alignedRowElements(view.getView(), view.getOffsets(),
+                                           cast<RankedTensorType>(view.getTileType()).getShape(),
+                                           axes));
     } else if (memory) {
       auto pointers = cast<StagePtrOp>(op);
       unsigned d = memory->contiguousDim;

@@ -20,12 +20,25 @@ std::optional<unsigned> unitStrideDim(Value view) {
   return std::nullopt;
 }
 
+/// Whether the kernel both loads and stores through a view: ordinary accesses and those of the copy
+/// engine are not ordered with each other in global memory.
+static bool isReadAndWritten(Value view) {
+  bool read = false, written = false;
+  for (Operation *user : view.getUsers()) {
+    read |= isa<tile::ViewLoadOp, StageViewOp, AsyncCopyViewOp, TmaLoadOp, tile::BaseOp>(user);
+    written |= isa<tile::ViewStoreOp, TmaStoreOp, tile::BaseOp>(user);
+  }
+  return read && written;
+}
+
 std::string whyNotTma(Value view, ArrayRef<int64_t> tileShape) {
   auto argument = dyn_cast<BlockArgument>(view);
   auto func =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   if (!func || !argument.getOwner()->isEntryBlock())
     return "the view is not a kernel argument";
+  if (isReadAndWritten(view))
+    return "the kernel both reads and writes it";
   auto type = cast<tile::ViewType>(view.getType());
   if (type.getRank() < 1 || type.getRank() > 5)
     return "its rank is " + std::to_string(type.getRank()) + ", not 1 to 5";

@@ -109,6 +109,40 @@ func.func @one_shot(%a: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64,
   return %r : tensor<64x64xf32, #acc>
 }
 
+// What the body writes cannot be read ahead: not the same argument, not behind an atomic update.
+func.func @in_place(%a: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
+                    %init: tensor<64x64xf32, #acc>, %x: tensor<64x64xbf16, #t>, %hi: i64) -> tensor<64x64xf32, #acc> {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  // expected-remark @+1 {{loop is not pipelined: its body writes what it may load}}
+  %r = scf.for %i = %c0 to %hi step %c1 iter_args(%acc = %init) -> tensor<64x64xf32, #acc> : i64 {
+    %y = tilegpu.stage_view %a[%i, %c0] as tensor<64x64xbf16, #t> : !tile.view<?x?xbf16, [?, 1]> -> !tilegpu.memdesc<64x64xbf16, #s>
+    %d = tilegpu.wgmma %y, %y, %acc : !tilegpu.memdesc<64x64xbf16, #s> * !tilegpu.memdesc<64x64xbf16, #s> -> tensor<64x64xf32, #acc>
+    %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    %p = tile.base %a : !tile.view<?x?xbf16, [?, 1]> -> !tile.ptr<bf16>
+    %ps = tile.splat %p : !tile.ptr<bf16> -> tensor<64x64x!tile.ptr<bf16>, #t>
+    tile.store %ps, %x : tensor<64x64x!tile.ptr<bf16>, #t>
+    scf.yield %w : tensor<64x64xf32, #acc>
+  } {tilegpu.schedule = #tilegpu.schedule<stages = 2, copy = cp_async, in_flight = 1>}
+  return %r : tensor<64x64xf32, #acc>
+}
+
+func.func @semaphore(%a: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
+                     %init: tensor<64x64xf32, #acc>, %flag: !tile.ptr<i32>, %hi: i64) -> tensor<64x64xf32, #acc> {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %one = arith.constant 1 : i32
+  // expected-remark @+1 {{loop is not pipelined: its body has an atomic update, which may be what makes the data ready}}
+  %r = scf.for %i = %c0 to %hi step %c1 iter_args(%acc = %init) -> tensor<64x64xf32, #acc> : i64 {
+    %old = tile.atomic_rmw add, %flag, %one order = acquire : !tile.ptr<i32>
+    %y = tilegpu.stage_view %a[%i, %c0] as tensor<64x64xbf16, #t> : !tile.view<?x?xbf16, [?, 1]> -> !tilegpu.memdesc<64x64xbf16, #s>
+    %d = tilegpu.wgmma %y, %y, %acc : !tilegpu.memdesc<64x64xbf16, #s> * !tilegpu.memdesc<64x64xbf16, #s> -> tensor<64x64xf32, #acc>
+    %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    scf.yield %w : tensor<64x64xf32, #acc>
+  } {tilegpu.schedule = #tilegpu.schedule<stages = 2, copy = tma, in_flight = 1>}
+  return %r : tensor<64x64xf32, #acc>
+}
+
 // An address that comes out of memory cannot be known ahead.
 func.func @indirect(%a: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
                     %init: tensor<64x64xf32, #acc>, %p: !tile.ptr<i64>, %hi: i64) -> tensor<64x64xf32, #acc> {

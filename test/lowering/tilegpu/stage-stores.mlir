@@ -43,6 +43,20 @@ func.func @unaligned(%v: tensor<64x64xbf16, #acc>, %c: !tile.view<?x?xbf16, [?, 
   return
 }
 
+// The copy engine's writes are not ordered with ordinary reads of the same memory.
+// CHECK-LABEL: func.func @read_back
+// CHECK: tilegpu.convert_layout
+// CHECK: tile.view_store
+// CHECK: tile.view_load
+func.func @read_back(%v: tensor<64x64xbf16, #acc>,
+                     %c: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
+                     %m: i64) -> tensor<64x64xbf16, #rows> {
+  // expected-remark @+1 {{the tile is not stored by the copy engine: the kernel both reads and writes it}}
+  tile.view_store %v, %c[%m, %m] : tensor<64x64xbf16, #acc>, !tile.view<?x?xbf16, [?, 1]>
+  %r = tile.view_load %c[%m, %m] : !tile.view<?x?xbf16, [?, 1]> -> tensor<64x64xbf16, #rows>
+  return %r : tensor<64x64xbf16, #rows>
+}
+
 // What is in whole lines already stays.
 // CHECK-LABEL: func.func @coalesced
 // CHECK-NEXT: tile.view_store
