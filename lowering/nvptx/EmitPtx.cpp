@@ -9,6 +9,8 @@
 
 #include "lowering/nvptx/EmitPtx.h"
 #include "tessera/runtime/Error.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -16,6 +18,8 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/BypassSlowDivision.h"
+#include "llvm/Transforms/Utils/IntegerDivision.h"
 #include <mutex>
 
 // Declared here rather than through the headers of all targets.
@@ -54,6 +58,29 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const std::string &target
   return machine;
 }
 
+/// Divides 64-bit integers inline: by a 32-bit division where both values fit, else bit by bit. The
+/// code generator would leave them to a routine of the assembler's, and where there is a call the
+/// assembler runs wgmma one after the other (C7509).
+static void expandWideDivisions(llvm::Function &function) {
+  const llvm::DenseMap<unsigned, unsigned> bypass{{64, 32}};
+  for (llvm::BasicBlock *block = &function.front(); block;) {
+    llvm::BasicBlock *next = block->getNextNode();
+    llvm::bypassSlowDivision(block, bypass);
+    block = next;
+  }
+  llvm::SmallVector<llvm::BinaryOperator *> wide;
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (auto *op = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+        op && op->getType()->isIntegerTy(64) && op->isIntDivRem())
+      wide.push_back(op);
+  for (llvm::BinaryOperator *op : wide) {
+    if (op->getOpcode() == llvm::Instruction::SRem || op->getOpcode() == llvm::Instruction::URem)
+      llvm::expandRemainderUpTo64Bits(op);
+    else
+      llvm::expandDivisionUpTo64Bits(op);
+  }
+}
+
 void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
@@ -71,6 +98,9 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      expandWideDivisions(function);
 }
 
 std::string writePtx(llvm::Module &module, llvm::TargetMachine &machine) {

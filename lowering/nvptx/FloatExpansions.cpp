@@ -162,9 +162,32 @@ Value FloatExpansions::erf(Value x) {
   return select(less(magnitude, f(1)), near, far);
 }
 
+Value FloatExpansions::sineOfReduced(Value r, Value quadrant, bool cosine) {
+  Value z = mul(r, r);
+  Value sinTail = polynomial(z, {-0.1666666716337204, 0.008333329111337662, -0.00019839232845697552,
+                                 2.7173659873369616e-06});
+  Value cosTail =
+      polynomial(z, {0.04166664555668831, -0.0013887251261621714, 2.4425678930128925e-05});
+  Value sin = fma(mul(z, r), sinTail, r);
+  Value cos = fma(mul(z, z), cosTail, fma(z, f(-0.5), f(1)));
+  return chooseQuadrant(quadrant, sin, cos, cosine);
+}
+
+/// pi/2 in three parts (Cody and Waite): n times the first has no more bits than an f32 keeps of
+/// x - n pi/2 while n < 2^17, so that the first difference is exact and the second the only one
+/// that rounds at the size of the result.
+Value FloatExpansions::nearSine(Value x, bool cosine) {
+  Value magic = f(0x1.8p23), shifted = fma(x, f(0.636619772367581343), magic);
+  Value n = sub(shifted, magic);
+  Value r = fma(n, f(-0x1.921fb4p+0), x);
+  r = fma(n, f(-3.139164786504813e-07), r);
+  r = fma(n, f(-5.390302529957765e-15), r);
+  return sineOfReduced(r, bits(shifted), cosine);
+}
+
 /// n = x / (pi/2) to nearest, x - n pi/2 in f64, where it is exact enough up to 2^50. Beyond that
 /// the result is NaN rather than noise.
-Value FloatExpansions::sine(Value x, bool cosine) {
+Value FloatExpansions::farSine(Value x, bool cosine) {
   Type f64 = lowering.builder.getF64Type();
   auto d = [&](double value) { return lowering.constantFloat(f64, value); };
   auto fmaWide = [&](Value a, Value b, Value c) -> Value {
@@ -178,15 +201,17 @@ Value FloatExpansions::sine(Value x, bool cosine) {
       lowering.create<LLVM::BitcastOp>(lowering.builder.getI64Type(), shifted));
   Value reduced = fmaWide(n, d(-1.57079632679489661923), wide);
   reduced = fmaWide(n, d(-6.12323399573676603587e-17), reduced);
-  Value r = lowering.create<LLVM::FPTruncOp>(type, reduced), z = mul(r, r);
-  Value sinTail = polynomial(z, {-0.1666666716337204, 0.008333329111337662, -0.00019839232845697552,
-                                 2.7173659873369616e-06});
-  Value cosTail =
-      polynomial(z, {0.04166664555668831, -0.0013887251261621714, 2.4425678930128925e-05});
-  Value sin = fma(mul(z, r), sinTail, r);
-  Value cos = fma(mul(z, z), cosTail, fma(z, f(-0.5), f(1)));
-  Value result = chooseQuadrant(quadrant, sin, cos, cosine);
+  Value result =
+      sineOfReduced(lowering.create<LLVM::FPTruncOp>(type, reduced), quadrant, cosine);
   return select(less(abs(x), f(0x1p50)), result, f(notANumber));
+}
+
+Value FloatExpansions::allNear(llvm::ArrayRef<Value> values) {
+  Value largest = abs(values.front());
+  for (Value value : values.drop_front())
+    largest = lowering.create<LLVM::MaxNumOp>(type, largest, abs(value));
+  // Unordered, so that a tile of nothing but NaN takes the cheap way.
+  return lowering.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::ult, largest, f(nearLimit));
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,15 +59,21 @@ public:
   Value rsqrt(Value x);
   Value tanh(Value x);
   Value erf(Value x);
-  Value sin(Value x) { return sine(x, false); }
-  Value cos(Value x) { return sine(x, true); }
+  /// Sine or cosine where |x| < nearLimit; with NaN, NaN.
+  Value nearSine(Value x, bool cosine);
+  /// Sine or cosine where |x| < 2^50, else NaN; several times dearer.
+  Value farSine(Value x, bool cosine);
+  /// True if |x| < nearLimit for all of `values` that are not NaN.
+  Value allNear(llvm::ArrayRef<Value> values);
+  static constexpr double nearLimit = 105615;
 
 private:
   struct LogParts {
     Value exponent, log; ///< x = 2^exponent * m; log of m
   };
   LogParts logParts(Value x);
-  Value sine(Value x, bool cosine);
+  /// From x - n pi/2 and a quadrant of the same parity as n.
+  Value sineOfReduced(Value r, Value quadrant, bool cosine);
 };
 
 /// Functions of an f64.

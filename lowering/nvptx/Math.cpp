@@ -16,7 +16,7 @@
 // | rsqrt | rsqrt.approx | 2 |
 // | tanh | polynomial near 0, exp elsewhere | 4 |
 // | erf | polynomials, exp | 4 |
-// | sin, cos | reduction in f64 to |x| < 2^50, polynomial | 2 |
+// | sin, cos | reduction in f32 to |x| < 105615, in f64 to 2^50, polynomial | 2 |
 // | powf | exp and log in f64 | 1 |
 //
 // f64 has exp, exp2, log, log2, log10, tanh, sin, cos, powf by series (a few ulps of f64; powf
@@ -61,9 +61,41 @@ TESSERA_FUNCTION(math::Log1pOp, lowerLog1p, &FloatExpansions::log1p, nullptr)
 TESSERA_FUNCTION(math::RsqrtOp, lowerRsqrt, &FloatExpansions::rsqrt, &DoubleExpansions::rsqrt)
 TESSERA_FUNCTION(math::TanhOp, lowerTanh, &FloatExpansions::tanh, &DoubleExpansions::tanh)
 TESSERA_FUNCTION(math::ErfOp, lowerErf, &FloatExpansions::erf, nullptr)
-TESSERA_FUNCTION(math::SinOp, lowerSin, &FloatExpansions::sin, &DoubleExpansions::sin)
-TESSERA_FUNCTION(math::CosOp, lowerCos, &FloatExpansions::cos, &DoubleExpansions::cos)
 #undef TESSERA_FUNCTION
+
+/// Sine and cosine: the cheap reduction where all elements of the thread allow it, the dear one for
+/// all of them otherwise. A branch an element would keep them from being computed side by side.
+template <class Op, bool cosine>
+static LogicalResult lowerTrigonometric(FunctionLowering &lowering, Op op) {
+  Type type = lowering.registerType(op.getType()), f32 = lowering.builder.getF32Type();
+  if (type.isF64())
+    return mapRegisters(lowering, op, [&](ArrayRef<Value> x) -> Value {
+      DoubleExpansions expansions(lowering);
+      return cosine ? expansions.cos(x[0]) : expansions.sin(x[0]);
+    });
+  SmallVector<Value> arguments;
+  for (Value value : lowering.get(op.getOperand()))
+    arguments.push_back(toFloat32(lowering, value));
+  const SmallVector<Type> types(arguments.size(), f32);
+  Block *near = lowering.newBlock(), *far = lowering.newBlock(), *exit = lowering.newBlock(types);
+  FloatExpansions expansions(lowering);
+  lowering.branchIf(expansions.allNear(arguments), near, {}, far, {});
+  auto compute = [&](Block *block, auto function) {
+    lowering.builder.setInsertionPointToEnd(block);
+    SmallVector<Value> results;
+    for (Value value : arguments)
+      results.push_back((expansions.*function)(value, cosine));
+    lowering.branch(exit, results);
+  };
+  compute(near, &FloatExpansions::nearSine);
+  compute(far, &FloatExpansions::farSine);
+  lowering.builder.setInsertionPointToEnd(exit);
+  SmallVector<Value> results;
+  for (Value value : exit->getArguments())
+    results.push_back(fromFloat32(lowering, value, type));
+  lowering.set(op.getResult(), results);
+  return success();
+}
 
 /// An instruction, for all float types; narrower ones go through f32 where `inFloat32`.
 template <class Op, class Target, bool inFloat32>
@@ -118,8 +150,8 @@ void addMathHandlers(Handlers &handlers) {
   handlers.add(lowerRsqrt);
   handlers.add(lowerTanh);
   handlers.add(lowerErf);
-  handlers.add(lowerSin);
-  handlers.add(lowerCos);
+  handlers.add(lowerTrigonometric<math::SinOp, false>);
+  handlers.add(lowerTrigonometric<math::CosOp, true>);
   handlers.add(lowerPowF);
   handlers.add(lowerInstruction<math::SqrtOp, LLVM::SqrtOp, true>);
   handlers.add(lowerInstruction<math::AbsFOp, LLVM::FAbsOp, false>);

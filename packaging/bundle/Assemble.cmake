@@ -12,9 +12,10 @@ file(MAKE_DIRECTORY ${FOLDER}/bin)
 file(COPY_FILE ${BINARY} ${FOLDER}/bin/tessera-bundle)
 file(COPY ${SOURCE}/run-gpu DESTINATION ${FOLDER})
 foreach(tool IN LISTS TOOLS ITEMS tessera-tests)
-  # Scripts, not links: a bundle travels by ways that drop links.
+  # Scripts, not links: a bundle travels by ways that drop links. The name given is a whole path, so
+  # that a death test can start the script again.
   file(WRITE ${FOLDER}/bin/${tool}
-    "#!/usr/bin/env bash\nexec -a ${tool} \"$(dirname \"\${BASH_SOURCE[0]}\")/tessera-bundle\" \"$@\"\n")
+    "#!/usr/bin/env bash\nbin=$(cd \"$(dirname \"\${BASH_SOURCE[0]}\")\" && pwd)\nexec -a \"$bin/${tool}\" \"$bin/tessera-bundle\" \"$@\"\n")
   file(CHMOD ${FOLDER}/bin/${tool} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
     GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endforeach()

@@ -78,7 +78,8 @@ public:
 
   Assembled assemble(std::string_view ptx, const std::string &target, int maxRegisters,
                      bool lineInfo) override {
-    std::vector<std::string> options{"-arch=" + target, "-O3", "-Xptxas=-v"};
+    // Its own cache would answer without a log, so without registers, spills and advisories.
+    std::vector<std::string> options{"-arch=" + target, "-O3", "-Xptxas=-v", "-no-cache"};
     if (lineInfo)
       options.push_back("-lineinfo");
     if (maxRegisters > 0)
