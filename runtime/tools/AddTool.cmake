@@ -1,7 +1,7 @@
 # tessera_add_tool(name SOURCES a.cpp... [LINK lib...] [USES_MLIR])
 # The program bin/<name>. In a static bundle, where each link with the compiler in it is 30 MB, all
 # programs become one binary: a tool is then an object library whose main() goes by another name, and
-# packaging/bundle calls it by the name that the binary was started under.
+# runtime/packaging/bundle calls it by the name that the binary was started under.
 function(tessera_add_tool name)
   cmake_parse_arguments(ARG "USES_MLIR" "" "SOURCES;LINK" ${ARGN})
   if(TESSERA_STATIC_BUNDLE)
