@@ -29,6 +29,7 @@ namespace {
 struct Bench {
   Stream stream;
   TimingMode mode = TimingMode::burst;
+  bool sweep = false; ///< also other configurations of our kernels
   json rows = json::array();
 
   MeasureOptions options() const {
@@ -82,8 +83,8 @@ void matmul(Bench &bench, const bench::Cublas *cublas, std::int64_t m, std::int6
     auto B = transposedB ? view(bufferB, {k, n}, {1, k}) : view(bufferB, {k, n});
     fast(bench.stream, view(as[i % sets], {m, k}), B, view(ours, {m, n}));
   };
-  const std::string name = fmt::format("matmul {}x{}x{} {} {}", m, n, k, nameOf(dtypeOf<T>),
-                                       transposedB ? "NT" : "NN");
+  const std::string name =
+      fmt::format("matmul {}x{}x{} {} {}", m, n, k, nameOf(dtypeOf<T>), transposedB ? "NT" : "NN");
   ours.poison(bench.stream);
   launch(0);
   std::vector<std::function<void(std::size_t)>> contenders{launch};
@@ -98,8 +99,8 @@ void matmul(Bench &bench, const bench::Cublas *cublas, std::int64_t m, std::int6
     for (std::size_t i = 0; i < x.size(); ++i)
       comparison.add(double(float(x[i])), double(float(y[i])));
     if (!(comparison.relativeError() <= tools::toleranceOf(dtypeOf<T>)))
-      throw Error(fmt::format("{}: differs from cuBLAS by {:.1e}", name,
-                              comparison.relativeError()));
+      throw Error(
+          fmt::format("{}: differs from cuBLAS by {:.1e}", name, comparison.relativeError()));
   }
   const auto timings = timeContenders(bench.stream, contenders, bench.options());
   const double flops = 2.0 * double(m) * double(n) * double(k);
@@ -112,21 +113,36 @@ void cosines(Bench &bench, std::int64_t n) {
   tools::RunContext context{.stream = bench.stream, .seed = 2};
   const auto x = tools::makeInput<float>(context, 0, std::size_t(n));
   Buffer<float> in(bench.stream, x), middle(x.size()), out(x.size());
-  auto once = kernels::cosine<float>.with(4096);
-  auto fused = kernels::cosine_twice<float>.with(4096);
-  const auto timings = timeContenders(
-      bench.stream,
-      {[&](std::size_t) { fused(bench.stream, in, out, n); },
-       [&](std::size_t) {
-         once(bench.stream, in, middle, n);
-         once(bench.stream, middle, out, n);
-       },
-       [&](std::size_t) { out.copyFrom(bench.stream, in); }},
-      bench.options());
+  struct Contender {
+    std::string name;
+    double passes;
+    std::function<void(std::size_t)> launch;
+  };
+  std::vector<Contender> contenders;
+  auto addFused = [&](int block, int warps, std::string name) {
+    auto fused = kernels::cosine_twice<float>.with(block, Options{.warps = warps});
+    contenders.push_back(
+        {std::move(name), 8.0, [&, fused](std::size_t) { fused(bench.stream, in, out, n); }});
+  };
+  addFused(1024, 4, "one kernel");
+  auto once = kernels::cosine<float>.with(1024);
+  contenders.push_back({"two kernels", 16.0, [&](std::size_t) {
+                          once(bench.stream, in, middle, n);
+                          once(bench.stream, middle, out, n);
+                        }});
+  contenders.push_back({"copy", 8.0, [&](std::size_t) { out.copyFrom(bench.stream, in); }});
+  if (bench.sweep)
+    for (auto [block, warps] : {std::pair(512, 4), {512, 2}, {1024, 8}, {2048, 8}, {2048, 4}})
+      addFused(block, warps, fmt::format("{} in {} warps", block, warps));
+
   const std::string name = fmt::format("cos(cos(x)) {} f32", n);
-  bench.record(name, "one kernel", timings[0], 8.0 * double(n), false, &timings[1]);
-  bench.record(name, "two kernels", timings[1], 16.0 * double(n), false, &timings[1]);
-  bench.record(name, "copy", timings[2], 8.0 * double(n), false, &timings[1]);
+  std::vector<std::function<void(std::size_t)>> launches;
+  for (const Contender &contender : contenders)
+    launches.push_back(contender.launch);
+  const auto timings = timeContenders(bench.stream, launches, bench.options());
+  for (std::size_t i = 0; i < contenders.size(); ++i)
+    bench.record(name, contenders[i].name, timings[i], contenders[i].passes * double(n), false,
+                 &timings[1]);
 }
 
 template <class T> void rows(Bench &bench, std::int64_t rows, std::int64_t cols) {
@@ -138,24 +154,32 @@ template <class T> void rows(Bench &bench, std::int64_t rows, std::int64_t cols)
     ins.emplace_back(bench.stream, x);
     outs.emplace_back(x.size());
   }
-  Buffer<T> w(bench.stream, std::vector<T>(x.begin(), x.begin() + cols)), b(bench.stream, w.toVector(bench.stream));
+  Buffer<T> w(bench.stream, std::vector<T>(x.begin(), x.begin() + cols)),
+      b(bench.stream, w.toVector(bench.stream));
   const int block = int(std::bit_ceil(std::uint64_t(cols)));
-  const Options options{.warps = std::clamp(block / 1024, 4, 16)};
-  auto soft = kernels::softmax<T>.with(block, options);
-  auto norm = kernels::layer_norm<T>.with(block, options);
-  const auto timings = timeContenders(
-      bench.stream,
-      {[&](std::size_t i) { soft(bench.stream, ins[i % sets], outs[i % sets], rows, cols); },
-       [&](std::size_t i) {
-         norm(bench.stream, ins[i % sets], w, b, outs[i % sets], rows, cols, 1e-5f);
-       },
-       [&](std::size_t i) { outs[i % sets].copyFrom(bench.stream, ins[i % sets]); }},
-      bench.options());
+  std::vector<std::function<void(std::size_t)>> launches{
+      [&](std::size_t i) { outs[i % sets].copyFrom(bench.stream, ins[i % sets]); }};
+  std::vector<std::pair<std::string, std::string>> names{{"rows", "copy"}};
+  auto add = [&](int warps, const std::string &name) {
+    const Options options{.warps = warps};
+    launches.push_back([&, soft = kernels::softmax<T>.with(block, options)](std::size_t i) {
+      soft(bench.stream, ins[i % sets], outs[i % sets], rows, cols);
+    });
+    names.emplace_back("softmax", name);
+    launches.push_back([&, norm = kernels::layer_norm<T>.with(block, options)](std::size_t i) {
+      norm(bench.stream, ins[i % sets], w, b, outs[i % sets], rows, cols, 1e-5f);
+    });
+    names.emplace_back("layer_norm", name);
+  };
+  add(kernels::warpsForRow(block), "tessera");
+  if (bench.sweep)
+    for (int warps : {2, 4, 8, 16})
+      add(warps, fmt::format("{} warps", warps));
+  const auto timings = timeContenders(bench.stream, launches, bench.options());
   const double bytes = 2.0 * double(rows * cols) * sizeof(T);
-  const std::string shape = fmt::format("{}x{} {}", rows, cols, nameOf(dtypeOf<T>));
-  bench.record("softmax " + shape, "tessera", timings[0], bytes, false, &timings[2]);
-  bench.record("layer_norm " + shape, "tessera", timings[1], bytes, false, &timings[2]);
-  bench.record("rows " + shape, "copy", timings[2], bytes, false, &timings[2]);
+  const std::string shape = fmt::format(" {}x{} {}", rows, cols, nameOf(dtypeOf<T>));
+  for (std::size_t i = 0; i < timings.size(); ++i)
+    bench.record(names[i].first + shape, names[i].second, timings[i], bytes, false, &timings[0]);
 }
 
 void all(Bench &bench, const std::string &only) {
@@ -171,6 +195,7 @@ void all(Bench &bench, const std::string &only) {
     rows<float>(bench, gpu ? 16384 : 1024, 8192);
     rows<BFloat16>(bench, gpu ? 16384 : 1024, 8192);
     rows<BFloat16>(bench, gpu ? 4096 : 256, 4096);
+    rows<BFloat16>(bench, gpu ? 4096 : 256, 14336);
   }
   if (wanted("matmul") && gpu) {
     const kernels::GemmConfig big{.BM = 128, .BN = 256, .BK = 64};
@@ -194,9 +219,12 @@ int main(int argc, char **argv) {
   app.add_option("--json", jsonPath, "results as JSON");
   app.add_option("--only", only, "one group: pointwise, rows or matmul");
   app.add_option("--mode", mode, "batched, burst (default) or sustained");
+  bool sweep = false;
+  app.add_flag("--sweep", sweep, "also other configurations of our kernels");
   CLI11_PARSE(app, argc, argv);
   try {
     Bench bench;
+    bench.sweep = sweep;
     if (!bench.stream.device().isGpu())
       bench.mode = TimingMode::wallClock;
     for (TimingMode candidate : {TimingMode::batched, TimingMode::burst, TimingMode::sustained})

@@ -10,10 +10,15 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <tessera/tessera.h>
 
 namespace tessera::kernels {
+
+/// Warps that suit a program of these kernels: 64 elements a thread keep enough loads in flight,
+/// and with few warps the reductions across them are short.
+constexpr int warpsForRow(int block) { return std::clamp(block / 2048, 2, 8); }
 
 /// y[r, :] = exp(x[r, :]) / sum(exp(x[r, :])), shifted by the row's maximum; computed in f32.
 /// x and y are [rows, cols], contiguous.

@@ -178,6 +178,62 @@ static LogicalResult lowerMinMax(FunctionLowering &lowering, Op op) {
   });
 }
 
+/// The divisor that all of `divisors` are; null if they differ.
+static Value commonDivisor(ArrayRef<Value> divisors) {
+  return llvm::all_equal(divisors) ? divisors.front() : Value();
+}
+
+/// Quotients by one divisor, as a row is divided by its sum: its reciprocal once, then per element
+/// a product and one correction, which rounds correctly (Markstein) as long as nothing leaves the
+/// range of f32 on the way. A zero keeps its sign where the divisor is positive. Other operands
+/// take the true division, some ten instructions and a call each.
+static LogicalResult lowerDivF(FunctionLowering &lowering, arith::DivFOp op) {
+  constexpr size_t worthwhile = 4;
+  ArrayRef<Value> dividends = lowering.get(op.getLhs());
+  Value divisor = commonDivisor(lowering.get(op.getRhs()));
+  Type type = lowering.registerType(op.getType());
+  if (!divisor || !type.isF32() || dividends.size() < worthwhile || llvm::all_equal(dividends))
+    return lowerDirect<arith::DivFOp, LLVM::FDivOp>(lowering, op);
+
+  auto f = [&](double value) { return lowering.constantFloat(type, value); };
+  auto atMost = [&](Value a, Value b) -> Value {
+    return lowering.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::ole, a, b);
+  };
+  Value largest = lowering.create<LLVM::FAbsOp>(type, dividends.front());
+  for (Value dividend : dividends.drop_front())
+    largest = lowering.create<LLVM::MaximumOp>(type, largest,
+                                               lowering.create<LLVM::FAbsOp>(type, dividend));
+  Value safe =
+      lowering.create<LLVM::AndOp>(atMost(f(0x1p-60), divisor), atMost(divisor, f(0x1p60)));
+  safe = lowering.create<LLVM::AndOp>(safe, atMost(largest, f(0x1p60)));
+
+  const SmallVector<Type> types(dividends.size(), type);
+  Block *fast = lowering.newBlock(), *exact = lowering.newBlock(), *exit = lowering.newBlock(types);
+  lowering.branchIf(safe, fast, {}, exact, {});
+  auto compute = [&](Block *block, llvm::function_ref<Value(Value)> quotientOf) {
+    lowering.builder.setInsertionPointToEnd(block);
+    SmallVector<Value> quotients;
+    for (Value dividend : dividends)
+      quotients.push_back(quotientOf(dividend));
+    lowering.branch(exit, quotients);
+  };
+  lowering.builder.setInsertionPointToEnd(fast);
+  Value reciprocal = lowering.create<LLVM::FDivOp>(f(1), divisor);
+  Value negated = lowering.create<LLVM::FNegOp>(reciprocal);
+  compute(fast, [&](Value dividend) -> Value {
+    Value quotient = lowering.create<LLVM::FMulOp>(dividend, reciprocal);
+    Value excess = lowering.create<LLVM::FMAOp>(type, quotient, divisor,
+                                                lowering.create<LLVM::FNegOp>(dividend));
+    return lowering.create<LLVM::FMAOp>(type, excess, negated, quotient);
+  });
+  compute(exact, [&](Value dividend) -> Value {
+    return lowering.create<LLVM::FDivOp>(dividend, divisor);
+  });
+  lowering.builder.setInsertionPointToEnd(exit);
+  lowering.set(op.getResult(), llvm::to_vector_of<Value>(exit->getArguments()));
+  return success();
+}
+
 /// a - trunc(a / b) * b, exactly: LLVM's frem would call a library that is not there.
 static LogicalResult lowerRemF(FunctionLowering &lowering, arith::RemFOp op) {
   Type type = lowering.registerType(op.getType());
@@ -256,7 +312,7 @@ void addArithHandlers(Handlers &handlers) {
   handlers.add(lowerDirect<arith::AddFOp, LLVM::FAddOp>);
   handlers.add(lowerDirect<arith::SubFOp, LLVM::FSubOp>);
   handlers.add(lowerDirect<arith::MulFOp, LLVM::FMulOp>);
-  handlers.add(lowerDirect<arith::DivFOp, LLVM::FDivOp>);
+  handlers.add(lowerDivF);
   handlers.add(lowerDirect<arith::NegFOp, LLVM::FNegOp>);
   handlers.add(lowerDirect<arith::MaxNumFOp, LLVM::MaxNumOp>);
   handlers.add(lowerDirect<arith::MinNumFOp, LLVM::MinNumOp>);

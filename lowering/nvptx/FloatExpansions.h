@@ -72,8 +72,8 @@ private:
     Value exponent, log; ///< x = 2^exponent * m; log of m
   };
   LogParts logParts(Value x);
-  /// From x - n pi/2 and a quadrant of the same parity as n.
-  Value sineOfReduced(Value r, Value quadrant, bool cosine);
+  /// sin(r), |r| <= pi/2, negated where `halfTurns` is odd.
+  Value sineOfReduced(Value r, Value halfTurns);
 };
 
 /// Functions of an f64.

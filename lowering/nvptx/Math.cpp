@@ -63,6 +63,12 @@ TESSERA_FUNCTION(math::TanhOp, lowerTanh, &FloatExpansions::tanh, &DoubleExpansi
 TESSERA_FUNCTION(math::ErfOp, lowerErf, &FloatExpansions::erf, nullptr)
 #undef TESSERA_FUNCTION
 
+/// True where the function that made `value` has no result beyond [-1, 1] but NaN.
+static bool isAtMostOne(Value value) {
+  return isa_and_nonnull<math::SinOp, math::CosOp, math::TanhOp, math::ErfOp>(
+      value.getDefiningOp());
+}
+
 /// Sine and cosine: the cheap reduction where all elements of the thread allow it, the dear one for
 /// all of them otherwise. A branch an element would keep them from being computed side by side.
 template <class Op, bool cosine>
@@ -76,9 +82,16 @@ static LogicalResult lowerTrigonometric(FunctionLowering &lowering, Op op) {
   SmallVector<Value> arguments;
   for (Value value : lowering.get(op.getOperand()))
     arguments.push_back(toFloat32(lowering, value));
+  FloatExpansions expansions(lowering);
+  if (isAtMostOne(op.getOperand())) {
+    SmallVector<Value> results;
+    for (Value value : arguments)
+      results.push_back(fromFloat32(lowering, expansions.nearSine(value, cosine), type));
+    lowering.set(op.getResult(), results);
+    return success();
+  }
   const SmallVector<Type> types(arguments.size(), f32);
   Block *near = lowering.newBlock(), *far = lowering.newBlock(), *exit = lowering.newBlock(types);
-  FloatExpansions expansions(lowering);
   lowering.branchIf(expansions.allNear(arguments), near, {}, far, {});
   auto compute = [&](Block *block, auto function) {
     lowering.builder.setInsertionPointToEnd(block);

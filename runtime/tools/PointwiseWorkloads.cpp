@@ -12,7 +12,7 @@ namespace tessera::tools {
 
 namespace {
 
-constexpr int block = 4096;
+constexpr int block = 1024;
 
 /// Compares with cos(cos(x)) in double: everything up to a million elements, else evenly spread
 /// ones and the last.
@@ -70,10 +70,10 @@ template <class T> std::vector<Outcome> run(RunContext &context, const Extents &
     outcome.report.shape = std::to_string(n);
     outcome.compileMs = compileMsOf(*outcome.report.image);
     saveOutput(context, shape, finish(std::move(outcome)));
-    outcomes.back().note = "speed-up over two kernels: " +
-                           std::to_string(outcomes[0].report.timing.median /
-                                          outcomes[1].report.timing.median)
-                               .substr(0, 4);
+    outcomes.back().note =
+        "speed-up over two kernels: " +
+        std::to_string(outcomes[0].report.timing.median / outcomes[1].report.timing.median)
+            .substr(0, 4);
   }
   return outcomes;
 }

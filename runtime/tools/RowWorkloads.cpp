@@ -41,9 +41,6 @@ Comparison compareRows(const std::vector<T> &x, const std::vector<T> &y, std::in
   return comparison;
 }
 
-/// Warps for rows of `block` elements: 16 bytes a thread and load, a few loads in flight.
-int warpsFor(int block) { return std::clamp(block / 1024, 4, 16); }
-
 template <class T>
 Outcome finish(RunContext &context, Report report, const std::vector<T> &x, const Buffer<T> &out,
                std::int64_t rows, std::int64_t cols, const std::vector<T> &y,
@@ -67,7 +64,7 @@ template <class T> std::vector<Outcome> runSoftmax(RunContext &context, const Ex
   const Stream &stream = context.stream;
   Buffer<T> in(stream, x), out(x.size());
   const int block = int(std::bit_ceil(std::uint64_t(cols)));
-  auto fast = kernels::softmax<T>.with(block, Options{.warps = warpsFor(block)});
+  auto fast = kernels::softmax<T>.with(block, Options{.warps = kernels::warpsForRow(block)});
   out.poison(stream);
   fast(stream, in, out, rows, cols);
   const auto y = out.toVector(stream);
@@ -92,7 +89,7 @@ template <class T> std::vector<Outcome> runLayerNorm(RunContext &context, const 
   const Stream &stream = context.stream;
   Buffer<T> in(stream, x), w(stream, weight), b(stream, bias), out(x.size());
   const int block = int(std::bit_ceil(std::uint64_t(cols)));
-  auto fast = kernels::layer_norm<T>.with(block, Options{.warps = warpsFor(block)});
+  auto fast = kernels::layer_norm<T>.with(block, Options{.warps = kernels::warpsForRow(block)});
   out.poison(stream);
   fast(stream, in, w, b, out, rows, cols, eps);
   const auto y = out.toVector(stream);
@@ -104,12 +101,11 @@ template <class T> std::vector<Outcome> runLayerNorm(RunContext &context, const 
         for (double value : row)
           variance += (value - mean) * (value - mean) / double(row.size());
         for (std::size_t c = 0; c < row.size(); ++c)
-          result[c] = (row[c] - mean) / std::sqrt(variance + double(eps)) *
-                          double(float(weight[c])) +
-                      double(float(bias[c]));
+          result[c] =
+              (row[c] - mean) / std::sqrt(variance + double(eps)) * double(float(weight[c])) +
+              double(float(bias[c]));
       });
-  auto report =
-      measure(stream, timing(context), fast, in, w, b, out, rows, cols, eps);
+  auto report = measure(stream, timing(context), fast, in, w, b, out, rows, cols, eps);
   return {finish(context, std::move(report), x, out, rows, cols, y, comparison)};
 }
 
