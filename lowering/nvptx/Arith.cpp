@@ -185,8 +185,10 @@ static Value commonDivisor(ArrayRef<Value> divisors) {
 
 /// Quotients by one divisor, as a row is divided by its sum: its reciprocal once, then per element
 /// a product and one correction, which rounds correctly (Markstein) as long as nothing leaves the
-/// range of f32 on the way. A zero keeps its sign where the divisor is positive. Other operands
-/// take the true division, some ten instructions and a call each.
+/// range of f32 on the way. A zero keeps its sign where the divisor is positive. All other operands
+/// take the reciprocal in f64: its error and the product's, 2^-52 together, are below the distance
+/// of any quotient of two f32 from the middle between two others (2^-49), so that this rounds
+/// correctly too, but for subnormal quotients. A true division is some ten instructions and a call.
 static LogicalResult lowerDivF(FunctionLowering &lowering, arith::DivFOp op) {
   constexpr size_t worthwhile = 4;
   ArrayRef<Value> dividends = lowering.get(op.getLhs());
@@ -208,8 +210,8 @@ static LogicalResult lowerDivF(FunctionLowering &lowering, arith::DivFOp op) {
   safe = lowering.create<LLVM::AndOp>(safe, atMost(largest, f(0x1p60)));
 
   const SmallVector<Type> types(dividends.size(), type);
-  Block *fast = lowering.newBlock(), *exact = lowering.newBlock(), *exit = lowering.newBlock(types);
-  lowering.branchIf(safe, fast, {}, exact, {});
+  Block *fast = lowering.newBlock(), *wide = lowering.newBlock(), *exit = lowering.newBlock(types);
+  lowering.branchIf(safe, fast, {}, wide, {});
   auto compute = [&](Block *block, llvm::function_ref<Value(Value)> quotientOf) {
     lowering.builder.setInsertionPointToEnd(block);
     SmallVector<Value> quotients;
@@ -226,8 +228,14 @@ static LogicalResult lowerDivF(FunctionLowering &lowering, arith::DivFOp op) {
                                                 lowering.create<LLVM::FNegOp>(dividend));
     return lowering.create<LLVM::FMAOp>(type, excess, negated, quotient);
   });
-  compute(exact, [&](Value dividend) -> Value {
-    return lowering.create<LLVM::FDivOp>(dividend, divisor);
+  lowering.builder.setInsertionPointToEnd(wide);
+  Type f64 = lowering.builder.getF64Type();
+  Value wideReciprocal = lowering.create<LLVM::FDivOp>(
+      lowering.constantFloat(f64, 1), lowering.create<LLVM::FPExtOp>(f64, divisor));
+  compute(wide, [&](Value dividend) -> Value {
+    Value product = lowering.create<LLVM::FMulOp>(lowering.create<LLVM::FPExtOp>(f64, dividend),
+                                                  wideReciprocal);
+    return lowering.create<LLVM::FPTruncOp>(type, product);
   });
   lowering.builder.setInsertionPointToEnd(exit);
   lowering.set(op.getResult(), llvm::to_vector_of<Value>(exit->getArguments()));

@@ -16,9 +16,9 @@
 #include "tessera/runtime/Buffer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
-#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -26,8 +26,8 @@ namespace tessera::tools {
 
 /// Calls `body(begin, end)` for parts of [0, size) on all cores.
 template <class F> void inParallel(std::size_t size, F body) {
-  const std::size_t parts =
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, std::max<std::size_t>(size / 4096, 1));
+  const std::size_t parts = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1,
+                                                    std::max<std::size_t>(size / 4096, 1));
   std::vector<std::jthread> threads;
   for (std::size_t part = 0; part < parts; ++part)
     threads.emplace_back(body, size * part / parts, size * (part + 1) / parts);
@@ -48,7 +48,8 @@ inline float randomAt(std::uint64_t seed, std::uint64_t index) {
   return (sum - 131070.0f) * (1.7320508f / 65536.0f);
 }
 
-/// An input of `size` elements: the user's array if there is one, else random numbers times `scale`.
+/// An input of `size` elements: the user's array if there is one, else random numbers times
+/// `scale`.
 template <class T>
 std::vector<T> makeInput(const RunContext &context, std::size_t index, std::size_t size,
                          float scale = 1.0f) {
@@ -105,10 +106,14 @@ template <class T> std::int64_t countUnwritten(const std::vector<T> &values) {
 /// order of additions; measured errors are 2 to 4 times below.
 inline double toleranceOf(DType dtype) {
   switch (dtype) {
-  case DType::f64: return 1e-12;
-  case DType::f32: return 1e-5;
-  case DType::f16: return 1e-3;
-  default: return 4e-3;
+  case DType::f64:
+    return 1e-12;
+  case DType::f32:
+    return 1e-5;
+  case DType::f16:
+    return 1e-3;
+  default:
+    return 4e-3;
   }
 }
 

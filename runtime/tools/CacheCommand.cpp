@@ -66,9 +66,7 @@ void addCacheCommand(CLI::App &app) {
   auto *prune = command->add_subcommand("prune", "remove least recently used entries");
   auto limit = std::make_shared<std::uint64_t>(0);
   prune->add_option("--bytes", *limit, "how much may stay")->required();
-  prune->callback([limit] {
-    fmt::print("{} entries removed\n", Cache::instance().trim(*limit));
-  });
+  prune->callback([limit] { fmt::print("{} entries removed\n", Cache::instance().trim(*limit)); });
 }
 
 } // namespace tessera::tools

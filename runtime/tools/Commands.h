@@ -16,6 +16,7 @@ namespace tessera::tools {
 /// Each adds a subcommand; its callback throws Error, or CLI::RuntimeError for an exit status.
 void addInfoCommand(CLI::App &app);
 void addRunCommand(CLI::App &app);
+void addCompileCommand(CLI::App &app);
 void addCacheCommand(CLI::App &app);
 
 } // namespace tessera::tools

@@ -27,11 +27,20 @@ std::string escape(const std::string &text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    default: out += c;
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    default:
+      out += c;
     }
   }
   return out;
@@ -44,9 +53,12 @@ double intensity(const Report &report) {
 
 const char *colourOf(Regime regime) {
   switch (regime) {
-  case Regime::compute: return "#c2410c";
-  case Regime::memory: return "#1d4ed8";
-  case Regime::overhead: return "#6b7280";
+  case Regime::compute:
+    return "#c2410c";
+  case Regime::memory:
+    return "#1d4ed8";
+  case Regime::overhead:
+    return "#6b7280";
   }
   return "#000000";
 }
@@ -55,7 +67,8 @@ const char *colourOf(Regime regime) {
 struct Axis {
   double low, high, from, to;
   double operator()(double value) const {
-    const double share = (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));
+    const double share =
+        (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));
     return from + share * (to - from);
   }
 };
@@ -85,15 +98,17 @@ std::string roofline(const Machine &machine, const std::vector<Outcome> &outcome
     svg += fmt::format(R"(<line class="grid" x1="60" x2="780" y1="{0:.1f}" y2="{0:.1f}"/>)"
                        R"(<text x="54" y="{0:.1f}" text-anchor="end" dy="4">{1:g}</text>)",
                        y(tick), tick);
-  svg += R"(<text x="420" y="442" text-anchor="middle">FLOP / byte</text>)"
-         R"-(<text x="14" y="210" text-anchor="middle" transform="rotate(-90 14 210)">TFLOP/s</text>)-";
+  svg +=
+      R"(<text x="420" y="442" text-anchor="middle">FLOP / byte</text>)"
+      R"-(<text x="14" y="210" text-anchor="middle" transform="rotate(-90 14 210)">TFLOP/s</text>)-";
   double top = highY;
   for (const auto &[unit, rate] : ceilings) {
     const double knee = machine.copyGBs > 0 ? rate * 1e3 / machine.copyGBs : lowX;
     if (knee < highX)
-      svg += fmt::format(R"(<line class="roof" x1="{:.1f}" x2="780" y1="{:.1f}" y2="{:.1f}"/>)"
-                         R"(<text x="776" y="{:.1f}" text-anchor="end">{} {:.0f}</text>)",
-                         x(std::max(knee, lowX)), y(rate), y(rate), y(rate) - 4, escape(unit), rate);
+      svg +=
+          fmt::format(R"(<line class="roof" x1="{:.1f}" x2="780" y1="{:.1f}" y2="{:.1f}"/>)"
+                      R"(<text x="776" y="{:.1f}" text-anchor="end">{} {:.0f}</text>)",
+                      x(std::max(knee, lowX)), y(rate), y(rate), y(rate) - 4, escape(unit), rate);
     top = std::max(rate, top == highY ? rate : top);
   }
   if (machine.copyGBs > 0) {
@@ -107,9 +122,9 @@ std::string roofline(const Machine &machine, const std::vector<Outcome> &outcome
   for (const Outcome &outcome : outcomes) {
     const Report &report = outcome.report;
     if (const double at = intensity(report); at > 0 && report.tflops > 0)
-      svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"><title>{}</title></circle>)",
-                         x(at), y(report.tflops), colourOf(report.regime),
-                         escape(report.format()));
+      svg += fmt::format(
+          R"(<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"><title>{}</title></circle>)", x(at),
+          y(report.tflops), colourOf(report.regime), escape(report.format()));
   }
   return svg + "</svg>";
 }
@@ -133,7 +148,8 @@ std::string row(const Outcome &outcome) {
 } // namespace
 
 std::string htmlReport(const Machine &machine, const std::vector<Outcome> &outcomes) {
-  std::string page = fmt::format(R"(<!doctype html>
+  std::string page =
+      fmt::format(R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Tessera on {0}</title><style>
 body {{ font: 14px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; color: #111; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
@@ -146,9 +162,8 @@ svg {{ width: 100%; max-width: 60rem; font-size: 11px; }}
 <p>Each kernel was compared with a float64 reference before it was timed. GB/s counts each byte that
 must move once; the shares are of ceilings measured on this device.</p>
 )",
-                                 escape(machine.device), escape(machine.version),
-                                 escape(machine.date), escape(machine.target),
-                                 escape(machine.driver), machine.copyGBs);
+                  escape(machine.device), escape(machine.version), escape(machine.date),
+                  escape(machine.target), escape(machine.driver), machine.copyGBs);
   page += roofline(machine, outcomes);
   page += "<table><thead><tr><th>kernel</th><th>shape</th><th>dtype</th><th>ms</th><th>spread</th>"
           "<th>TFLOP/s</th><th>of ceiling</th><th>GB/s</th><th>of copy</th><th>bound by</th>"

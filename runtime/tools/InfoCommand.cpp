@@ -22,9 +22,10 @@ void addInfoCommand(CLI::App &app) {
     const int gpus = Device::gpuCount();
     for (int ordinal = 0; ordinal < gpus; ++ordinal) {
       const DeviceInfo &info = Device::gpu(ordinal).info();
-      fmt::print("GPU {}: {}, {}, {} multiprocessors, {:.1f} GiB, {} KiB of shared memory a block\n",
-                 ordinal, info.name, info.target, info.multiprocessors,
-                 double(info.memoryBytes) / double(1 << 30), info.sharedBytesPerBlock / 1024);
+      fmt::print(
+          "GPU {}: {}, {}, {} multiprocessors, {:.1f} GiB, {} KiB of shared memory a block\n",
+          ordinal, info.name, info.target, info.multiprocessors,
+          double(info.memoryBytes) / double(1 << 30), info.sharedBytesPerBlock / 1024);
     }
     if (gpus == 0)
       fmt::print("GPU: none ({})\n", Device::whyNoGpu());

@@ -20,19 +20,22 @@ struct Choice {
 };
 
 /// The tile for a product of this size: the largest of a short list that still gives each
-/// multiprocessor a program.
-Choice choose(DType dtype, std::int64_t m, std::int64_t n, const Device &device) {
-  if (!device.isGpu())
+/// multiprocessor a program; 0 multiprocessors: for a CPU.
+Choice choose(DType dtype, std::int64_t m, std::int64_t n, std::int64_t enough) {
+  if (enough == 0)
     return {{.BM = 64, .BN = 128, .BK = 128}, {}};
   if (dtype == DType::f32)
     return {{.BM = 128, .BN = 128, .BK = 16}, {.warps = 8, .stages = 3}};
-  const std::int64_t enough = device.info().multiprocessors;
   auto programs = [&](int bm, int bn) { return ((m + bm - 1) / bm) * ((n + bn - 1) / bn); };
   if (programs(128, 256) >= enough)
     return {{.BM = 128, .BN = 256, .BK = 64}, {.warps = 8, .stages = 4}};
   if (programs(128, 128) >= enough)
     return {{.BM = 128, .BN = 128, .BK = 64}, {.warps = 8, .stages = 4}};
   return {{.BM = 64, .BN = 128, .BK = 64}, {.warps = 4, .stages = 4}};
+}
+
+std::int64_t multiprocessors(const Device &device) {
+  return device.isGpu() ? device.info().multiprocessors : 0;
 }
 
 /// Compares with a product in double: every element of a small one, else 4096 elements spread by a
@@ -73,8 +76,8 @@ Comparison compare(const RunContext &context, const std::vector<T> &a, const std
 Outcome describe(Report report, const Comparison &comparison, DType dtype, const Extents &shape) {
   Outcome outcome;
   outcome.report = std::move(report);
-  outcome.report.shape = std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" +
-                         std::to_string(shape[2]);
+  outcome.report.shape =
+      std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]);
   outcome.error = comparison.relativeError();
   outcome.tolerance = toleranceOf(dtype);
   outcome.checked = comparison.checked;
@@ -92,7 +95,7 @@ std::vector<Outcome> run(RunContext &context, const Extents &shape, bool biasGel
   Buffer<T> aBuffer(stream, a), bBuffer(stream, b), biasBuffer(stream, bias),
       cBuffer(std::size_t(m * n));
   auto A = view(aBuffer, {m, k}), B = view(bBuffer, {k, n}), C = view(cBuffer, {m, n});
-  const auto [tile, options] = choose(dtypeOf<T>, m, n, stream.device());
+  const auto [tile, options] = choose(dtypeOf<T>, m, n, multiprocessors(stream.device()));
   cBuffer.poison(stream);
   const MeasureOptions measuring = timing(context);
 
@@ -121,6 +124,19 @@ std::vector<Outcome> run(RunContext &context, const Extents &shape, bool biasGel
   return {outcome};
 }
 
+template <class T>
+std::shared_ptr<const KernelImage> compile(const std::string &target, const Extents &shape,
+                                           bool biasGelu) {
+  constexpr std::int64_t multiprocessorsOfH100 = 132;
+  const std::int64_t m = shape.at(0), n = shape.at(1), k = shape.at(2);
+  T *at = somewhere<T>();
+  auto A = view(at, {m, k}), B = view(at, {k, n}), C = view(at, {m, n});
+  const auto [tile, options] =
+      choose(dtypeOf<T>, m, n, target == "cpu" ? 0 : multiprocessorsOfH100);
+  return biasGelu ? kernels::matmul_bias_gelu<T>.with(tile, options).compileFor(target, A, B, at, C)
+                  : kernels::matmul<T>.with(tile, options).compileFor(target, A, B, C);
+}
+
 Extents productShape(const std::vector<NpyArray> &arrays) {
   if (arrays.size() < 2 || arrays[0].shape.size() != 2 || arrays[1].shape.size() != 2)
     throw Error("expected two matrices, 'a' and 'b'");
@@ -140,6 +156,10 @@ Workload product(bool biasGelu) {
     return withType(dtype,
                     [&](auto zero) { return run<decltype(zero)>(context, shape, biasGelu); });
   };
+  workload.compile = [biasGelu](const std::string &target, DType dtype, const Extents &shape) {
+    return withType(dtype,
+                    [&](auto zero) { return compile<decltype(zero)>(target, shape, biasGelu); });
+  };
   workload.extentsOf = productShape;
   return workload;
 }
@@ -151,7 +171,8 @@ std::vector<Workload> matmulWorkloads() {
   plain.name = "matmul";
   plain.what = "C = A * B";
   plain.inputNames = {"a", "b"};
-  plain.shapesOnGpu = {{4096, 4096, 4096}, {8192, 14336, 4096}, {512, 4096, 14336}};
+  plain.shapesOnGpu = {
+      {4096, 4096, 4096}, {8192, 14336, 4096}, {512, 4096, 14336}, {8, 128256, 4096}};
   plain.shapesOnCpu = {{512, 512, 512}, {65, 127, 300}};
   plain.dtypes = {DType::bf16, DType::f32};
 

@@ -126,8 +126,7 @@ void writeNpy(const std::string &path, const std::vector<std::int64_t> &shape,
   std::string extents;
   for (std::int64_t extent : shape)
     extents += std::to_string(extent) + ",";
-  std::string header =
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + extents + "), }";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + extents + "), }";
   // NumPy wants the data to begin at a multiple of 64 and the header to end in a newline.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';

@@ -92,6 +92,13 @@ std::vector<Workload> pointwiseWorkloads() {
   workload.run = [](RunContext &context, DType dtype, const Extents &shape) {
     return withType(dtype, [&](auto zero) { return run<decltype(zero)>(context, shape); });
   };
+  workload.compile = [](const std::string &target, DType dtype, const Extents &shape) {
+    return withType(dtype, [&](auto zero) {
+      auto *at = somewhere<decltype(zero)>();
+      return kernels::cosine_twice<decltype(zero)>.with(block).compileFor(target, at, at,
+                                                                          shape.at(0));
+    });
+  };
   workload.extentsOf = [](const std::vector<NpyArray> &arrays) {
     return Extents{std::int64_t(arrays.at(0).values.size())};
   };

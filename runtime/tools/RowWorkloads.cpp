@@ -109,6 +109,25 @@ template <class T> std::vector<Outcome> runLayerNorm(RunContext &context, const 
   return {finish(context, std::move(report), x, out, rows, cols, y, comparison)};
 }
 
+template <class T>
+std::shared_ptr<const KernelImage> compile(const std::string &target, const Extents &shape,
+                                           bool norm) {
+  const std::int64_t rows = shape.at(0), cols = shape.at(1);
+  const int block = int(std::bit_ceil(std::uint64_t(cols)));
+  const Options options{.warps = kernels::warpsForRow(block)};
+  T *at = somewhere<T>();
+  return norm
+             ? kernels::layer_norm<T>.with(block, options).compileFor(target, at, at, at, at, rows, cols, eps)
+             : kernels::softmax<T>.with(block, options).compileFor(target, at, at, rows, cols);
+}
+
+std::function<std::shared_ptr<const KernelImage>(const std::string &, DType, const Extents &)>
+compiler(bool norm) {
+  return [norm](const std::string &target, DType dtype, const Extents &shape) {
+    return withType(dtype, [&](auto zero) { return compile<decltype(zero)>(target, shape, norm); });
+  };
+}
+
 Extents matrixShape(const std::vector<NpyArray> &arrays) {
   if (arrays.at(0).shape.size() != 2)
     throw Error("expected a matrix for 'x', got an array of rank " +
@@ -130,6 +149,7 @@ std::vector<Workload> rowWorkloads() {
   softmax.run = [](RunContext &context, DType dtype, const Extents &shape) {
     return withType(dtype, [&](auto zero) { return runSoftmax<decltype(zero)>(context, shape); });
   };
+  softmax.compile = compiler(false);
   softmax.extentsOf = matrixShape;
 
   Workload norm;
@@ -143,6 +163,7 @@ std::vector<Workload> rowWorkloads() {
   norm.run = [](RunContext &context, DType dtype, const Extents &shape) {
     return withType(dtype, [&](auto zero) { return runLayerNorm<decltype(zero)>(context, shape); });
   };
+  norm.compile = compiler(true);
   norm.extentsOf = [](const std::vector<NpyArray> &arrays) {
     Extents shape = matrixShape(arrays);
     for (std::size_t i = 1; i < arrays.size(); ++i)

@@ -12,12 +12,10 @@
 #include "Workloads.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
 #include <random>
-#include <sstream>
 
 namespace tessera::tools {
 
@@ -31,30 +29,6 @@ struct RunOptions {
   bool list = false, stages = false, quick = false;
 };
 
-Extents parseExtents(const std::string &text, const Workload &workload) {
-  Extents extents;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, 'x');) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size() || value < 0)
-      throw Error(fmt::format("expected extents like 8192x4096, got '{}'", text));
-    extents.push_back(value);
-  }
-  if (extents.size() != workload.extentNames.size())
-    throw Error(fmt::format("expected {} extents ({}) for '{}', got '{}'",
-                            workload.extentNames.size(), fmt::join(workload.extentNames, " x "),
-                            workload.name, text));
-  return extents;
-}
-
-DType parseDType(const std::string &text) {
-  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
-    if (text == nameOf(dtype))
-      return dtype;
-  throw Error("expected f32, f16 or bf16, got '" + text + "'");
-}
-
 TimingMode parseMode(const std::string &text) {
   for (TimingMode mode : {TimingMode::batched, TimingMode::burst, TimingMode::sustained})
     if (text == nameOf(mode))
@@ -67,10 +41,9 @@ Machine describe(const Stream &stream, TimingMode mode) {
   Machine machine;
   machine.device = info.name;
   machine.target = stream.device().target();
-  machine.driver = info.driverVersion
-                       ? fmt::format("CUDA {}.{}", info.driverVersion / 1000,
-                                     info.driverVersion % 1000 / 10)
-                       : "none (" + Device::whyNoGpu() + ")";
+  machine.driver = info.driverVersion ? fmt::format("CUDA {}.{}", info.driverVersion / 1000,
+                                                    info.driverVersion % 1000 / 10)
+                                      : "none (" + Device::whyNoGpu() + ")";
   const std::time_t now = std::time(nullptr);
   char date[64];
   std::strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", std::gmtime(&now));
@@ -105,12 +78,8 @@ void printOutcome(const Outcome &outcome, bool stages) {
                  image.report.registers, image.report.spillBytes, image.sharedBytes);
     for (const auto &advisory : image.report.advisories)
       fmt::print("    assembler: {}\n", advisory);
-    if (stages) {
-      for (const auto &[stage, ms] : image.report.stageMs)
-        fmt::print("    {:>10.2f} ms  {}\n", ms, stage);
-      for (const auto &remark : image.report.remarks)
-        fmt::print("    {}\n", remark);
-    }
+    if (stages)
+      printStages(image);
   }
   std::fflush(stdout);
 }
@@ -124,11 +93,7 @@ void run(const RunOptions &options) {
   }
   std::vector<const Workload *> chosen;
   for (const std::string &name : options.kernels) {
-    auto it = std::find_if(workloads().begin(), workloads().end(),
-                           [&](const Workload &workload) { return workload.name == name; });
-    if (it == workloads().end())
-      throw Error(fmt::format("no kernel '{}'; `tessera run --list` shows what there is", name));
-    chosen.push_back(&*it);
+    chosen.push_back(&findWorkload(name));
   }
   const bool own = !options.inputs.empty() || !options.output.empty() || !options.shape.empty();
   if (own && chosen.size() != 1)
@@ -158,8 +123,8 @@ void run(const RunOptions &options) {
     if (!options.inputs.empty()) {
       if (options.inputs.size() > workload->inputNames.size())
         throw Error(fmt::format("expected at most {} arrays ({}), got {}",
-                                workload->inputNames.size(),
-                                fmt::join(workload->inputNames, ", "), options.inputs.size()));
+                                workload->inputNames.size(), fmt::join(workload->inputNames, ", "),
+                                options.inputs.size()));
       shapes = {workload->extentsOf(context.inputs)};
     } else if (!options.shape.empty()) {
       shapes = {parseExtents(options.shape, *workload)};

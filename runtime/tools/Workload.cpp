@@ -7,6 +7,11 @@
 
 #include "Workloads.h"
 
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
+
 namespace tessera::tools {
 
 const std::vector<Workload> &workloads() {
@@ -17,6 +22,44 @@ const std::vector<Workload> &workloads() {
     return list;
   }();
   return all;
+}
+
+Extents parseExtents(const std::string &text, const Workload &workload) {
+  Extents extents;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, 'x');) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size() || value < 0)
+      throw Error(fmt::format("expected extents like 8192x4096, got '{}'", text));
+    extents.push_back(value);
+  }
+  if (extents.size() != workload.extentNames.size())
+    throw Error(fmt::format("expected {} extents ({}) for '{}', got '{}'",
+                            workload.extentNames.size(), fmt::join(workload.extentNames, " x "),
+                            workload.name, text));
+  return extents;
+}
+
+DType parseDType(const std::string &text) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
+    if (text == nameOf(dtype))
+      return dtype;
+  throw Error("expected f32, f16 or bf16, got '" + text + "'");
+}
+
+const Workload &findWorkload(const std::string &name) {
+  for (const Workload &workload : workloads())
+    if (workload.name == name)
+      return workload;
+  throw Error(fmt::format("no kernel '{}'; `tessera run --list` shows what there is", name));
+}
+
+void printStages(const KernelImage &image) {
+  for (const auto &[stage, ms] : image.report.stageMs)
+    fmt::print("    {:>10.2f} ms  {}\n", ms, stage);
+  for (const auto &remark : image.report.remarks)
+    fmt::print("    {}\n", remark);
 }
 
 double compileMsOf(const KernelImage &image) {

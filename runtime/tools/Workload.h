@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,9 +36,9 @@ struct RunContext {
 /// One line of the table.
 struct Outcome {
   Report report;
-  double error = 0;     ///< relative to the reference: |out - ref| / |ref|, Frobenius norms
-  double tolerance = 0; ///< what `error` may be
-  std::int64_t checked = 0; ///< elements compared with the float64 reference
+  double error = 0;           ///< relative to the reference: |out - ref| / |ref|, Frobenius norms
+  double tolerance = 0;       ///< what `error` may be
+  std::int64_t checked = 0;   ///< elements compared with the float64 reference
   std::int64_t unwritten = 0; ///< elements that still hold the poison put there beforehand
   double compileMs = 0; ///< trace to code, by the kernel image's stages; 0: came from the cache
   std::string note;
@@ -48,16 +49,27 @@ struct Outcome {
 using Extents = std::vector<std::int64_t>;
 
 struct Workload {
-  std::string name;        ///< as on the command line
-  std::string what;        ///< one line for `tessera run --list`
+  std::string name; ///< as on the command line
+  std::string what; ///< one line for `tessera run --list`
   std::vector<std::string> extentNames;
   std::vector<std::string> inputNames; ///< arrays that `--input` gives, in order
   std::vector<Extents> shapesOnGpu, shapesOnCpu;
   std::vector<DType> dtypes;
   std::function<std::vector<Outcome>(RunContext &, DType, const Extents &)> run;
+  /// Compiles what `run` launches for a target, with no device.
+  std::function<std::shared_ptr<const KernelImage>(const std::string &target, DType,
+                                                   const Extents &)>
+      compile;
   /// Shapes of the user's arrays -> extents; throws Error where they do not fit the kernel.
   std::function<Extents(const std::vector<NpyArray> &)> extentsOf;
 };
+
+/// Extents as the command line spells them, for `workload`; throws Error.
+Extents parseExtents(const std::string &text, const Workload &workload);
+/// A dtype by name; throws Error.
+DType parseDType(const std::string &text);
+/// The workload of that name; throws Error.
+const Workload &findWorkload(const std::string &name);
 
 /// All workloads, in the order in which they run.
 const std::vector<Workload> &workloads();

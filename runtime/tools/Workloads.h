@@ -20,16 +20,26 @@ std::vector<Workload> matmulWorkloads();
 /// Milliseconds that the image took to compile, all stages.
 double compileMsOf(const KernelImage &image);
 
+/// Prints them one by one, and the compiler's remarks.
+void printStages(const KernelImage &image);
+
+/// An address for compiling alone: aligned as allocations are, never read.
+template <class T> T *somewhere() { return reinterpret_cast<T *>(std::uintptr_t(1) << 32); }
+
 /// The extents are the first array's shape.
 Extents sameShape(const std::vector<NpyArray> &arrays);
 
 /// Calls `f` with a value of the host type of `dtype`: float, BFloat16 or Float16.
 template <class F> auto withType(DType dtype, F f) {
   switch (dtype) {
-  case DType::bf16: return f(BFloat16{});
-  case DType::f16: return f(Float16{});
-  case DType::f32: return f(float{});
-  default: throw Error(std::string("expected f32, f16 or bf16, got ") + nameOf(dtype));
+  case DType::bf16:
+    return f(BFloat16{});
+  case DType::f16:
+    return f(Float16{});
+  case DType::f32:
+    return f(float{});
+  default:
+    throw Error(std::string("expected f32, f16 or bf16, got ") + nameOf(dtype));
   }
 }
 

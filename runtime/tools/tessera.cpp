@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", std::string("tessera ") + TESSERA_VERSION);
   app.require_subcommand(1);
   tessera::tools::addRunCommand(app);
+  tessera::tools::addCompileCommand(app);
   tessera::tools::addInfoCommand(app);
   tessera::tools::addCacheCommand(app);
   try {

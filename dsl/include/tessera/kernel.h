@@ -226,6 +226,15 @@ public:
   template <class... A> static auto slots(const A &...arguments) {
     return detail::BodyOf<F>::encode(arguments...);
   }
+  /// Compiles as for a launch on `target` ("sm_90a", "sm_80", "cpu") with such arguments. They are
+  /// looked at only for what kernels are specialised on: no memory is read and no device needed.
+  /// Throws LaunchError with the compiler's message where the kernel is refused.
+  template <class... A>
+  std::shared_ptr<const KernelImage> compileFor(const std::string &target,
+                                                const A &...arguments) const {
+    return function_->compileFor(target,
+                                 function_->factsOf(detail::BodyOf<F>::encode(arguments...)));
+  }
   const KernelFunction &function() const { return *function_; }
   const std::optional<Grid> &gridOverride() const { return grid_; }
 
