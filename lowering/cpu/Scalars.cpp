@@ -74,6 +74,7 @@ private:
   Value divideRounding();
   Value shift();
   Value resize(Value value, Type target, bool isSigned);
+  Value foldLowBits(Value x, bool isSigned);
   Value toFloat(bool isSigned);
   Value toInteger(bool isSigned);
   Value floatCast();
@@ -169,13 +170,32 @@ Value Emitter::resize(Value value, Type target, bool isSigned) {
                   : Value(b.create<arith::ExtUIOp>(target, value));
 }
 
+/// An i64 that f64 holds exactly and that rounds to a much narrower float as `x` does: past 53 bits
+/// the lowest 11 are folded into one.
+Value Emitter::foldLowBits(Value x, bool isSigned) {
+  Type type = x.getType();
+  const int64_t limit = int64_t(1) << 53, step = int64_t(1) << 11;
+  Value tail = b.create<arith::AndIOp>(x, integer(step - 1, type));
+  Value carried = b.create<arith::AddIOp>(tail, integer(step - 1, type));
+  Value sticky = b.create<arith::AndIOp>(carried, integer(step, type));
+  Value folded = b.create<arith::OrIOp>(b.create<arith::AndIOp>(x, integer(-step, type)), sticky);
+  Value fits =
+      isSigned ? compare(arith::CmpIPredicate::ult,
+                         b.create<arith::AddIOp>(x, integer(limit, type)), integer(2 * limit, type))
+               : compare(arith::CmpIPredicate::ult, x, integer(limit, type));
+  return select(fits, x, folded);
+}
+
 /// Through f64 where f32 could round a first time before the small type does.
 Value Emitter::toFloat(bool isSigned) {
   Type compute = computeType(to[0]);
   if (compute != to[0] && from[0].getIntOrFloatBitWidth() > 16)
     compute = b.getF64Type();
-  Value wide = isSigned ? Value(b.create<arith::SIToFPOp>(compute, operands[0]))
-                        : Value(b.create<arith::UIToFPOp>(compute, operands[0]));
+  Value source = operands[0];
+  if (compute.isF64() && !to[0].isF64() && from[0].getIntOrFloatBitWidth() == 64)
+    source = foldLowBits(source, isSigned);
+  Value wide = isSigned ? Value(b.create<arith::SIToFPOp>(compute, source))
+                        : Value(b.create<arith::UIToFPOp>(compute, source));
   return narrow(b, b.getLoc(), wide, to[0]);
 }
 

@@ -159,12 +159,42 @@ static LogicalResult lowerTruncF(FunctionLowering &lowering, arith::TruncFOp op)
 // Integers and floats
 //===----------------------------------------------------------------------===//
 
+/// An integer of which a float of `digits` keeps all, and which rounds to a much narrower float as
+/// `x` does: where `x` has more digits, the lowest of its bits are folded into one.
+static Value foldLowBits(FunctionLowering &lowering, Value x, unsigned digits, bool isSigned) {
+  Type type = x.getType();
+  auto constant = [&](std::int64_t value) { return lowering.constant(type, value); };
+  const std::int64_t limit = std::int64_t(1) << digits;
+  const std::int64_t step = std::int64_t(1) << (type.getIntOrFloatBitWidth() - digits);
+  Value tail = lowering.create<LLVM::AndOp>(x, constant(step - 1));
+  Value carried = lowering.create<LLVM::AddOp>(tail, constant(step - 1));
+  Value sticky = lowering.create<LLVM::AndOp>(carried, constant(step));
+  Value folded =
+      lowering.create<LLVM::OrOp>(lowering.create<LLVM::AndOp>(x, constant(-step)), sticky);
+  Value fits = isSigned
+                   ? lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::ult,
+                                                   lowering.create<LLVM::AddOp>(x, constant(limit)),
+                                                   constant(2 * limit))
+                   : lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::ult, x, constant(limit));
+  return lowering.create<LLVM::SelectOp>(fits, x, folded);
+}
+
+/// A 16-bit float must not be rounded to f32 or f64 first, which could make a tie of what is none.
 template <class Source, class Target>
 static LogicalResult lowerToFloat(FunctionLowering &lowering, Source op) {
-  Type type = lowering.registerType(op.getType()), f32 = lowering.builder.getF32Type();
+  Type type = lowering.registerType(op.getType());
+  Type f32 = lowering.builder.getF32Type(), f64 = lowering.builder.getF64Type();
+  const bool isSigned = std::is_same_v<Source, arith::SIToFPOp>;
   return mapRegisters(lowering, op, [&](ArrayRef<Value> x) -> Value {
-    Value value = lowering.create<Target>(type.isF64() ? type : f32, x[0]);
-    return type.isF64() ? value : fromFloat32(lowering, value, type);
+    if (type.isF32() || type.isF64())
+      return lowering.create<Target>(type, x[0]);
+    const unsigned width = x[0].getType().getIntOrFloatBitWidth();
+    if (width <= 16)
+      return fromFloat32(lowering, lowering.create<Target>(f32, x[0]), type);
+    const unsigned digits = width == 64 ? 53 : 24;
+    Value exact = lowering.create<Target>(width == 64 ? f64 : f32,
+                                          foldLowBits(lowering, x[0], digits, isSigned));
+    return lowering.create<LLVM::FPTruncOp>(type, exact);
   });
 }
 

@@ -96,7 +96,7 @@ template <class T> T as(long double value) {
 }
 
 /// What the error of a result may be, in ulps of f32 and of f64. A result in 16 bits is one of f32,
-/// rounded once. Results below `floor` in magnitude may have that absolute error instead.
+/// rounded once. `floor` is an absolute error on top, for formulas that cancel.
 struct Tolerance {
   double f32 = 0.5, f64 = 0.5;
   double floor = 0;
@@ -136,7 +136,7 @@ template <Floating T>
     return ::testing::AssertionFailure() << "got " << value << ", expected " << expected;
   }
   const long double error = std::abs(value - exact), ulp = ulpOf<T>(exact);
-  if (error <= std::max<long double>(ulpsOf<T>(tolerance) * ulp, tolerance.floor))
+  if (error <= ulpsOf<T>(tolerance) * ulp + tolerance.floor)
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << "got " << value << ", expected " << exact << ": " << error / ulp
