@@ -1,0 +1,156 @@
+//===- CodegenTest.cpp - the instructions that the shipped kernels must become --===//
+//
+// Part of the Tessera project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Needs an assembler, no GPU. A slow kernel that computes the right thing passes every other test:
+// this one says which instructions it may not lose, and that the assembler had no complaint.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernels/gemm.h"
+#include "kernels/pointwise.h"
+#include "kernels/rows.h"
+#include "tessera/runtime/Assembler.h"
+#include <gtest/gtest.h>
+#include <regex>
+
+namespace ts = tessera;
+using ts::kernels::GemmConfig;
+
+namespace {
+
+using Image = std::shared_ptr<const ts::KernelImage>;
+
+/// Memory for arguments of which only the alignment matters.
+template <class T> T *somewhere() {
+  alignas(256) static std::byte memory[256];
+  return reinterpret_cast<T *>(memory);
+}
+
+/// The instance's code for `target`, specialised to arguments like these.
+template <class F, class... A>
+Image compiled(const std::string &target, const ts::KernelInstance<F> &kernel,
+               const A &...arguments) {
+  const ts::KernelFunction &function = kernel.function();
+  return function.compileFor(target, function.factsOf(kernel.slots(arguments...)));
+}
+
+/// The PTX has a line that matches.
+void expectPtxHas(const ts::KernelImage &image, const char *pattern) {
+  EXPECT_TRUE(std::regex_search(image.ptx, std::regex(pattern)))
+      << image.name << " for " << image.target << " has no " << pattern;
+}
+void expectPtxLacks(const ts::KernelImage &image, const char *pattern) {
+  std::smatch found;
+  EXPECT_FALSE(std::regex_search(image.ptx, found, std::regex(pattern)))
+      << image.name << " for " << image.target << " has " << found.str();
+}
+/// Assembled without spills and without a word of advice (C75xx: a serialised wgmma).
+void expectCleanAssembly(const ts::KernelImage &image) {
+  EXPECT_GT(image.report.registers, 0);
+  EXPECT_EQ(image.report.spillBytes, 0) << image.name << " for " << image.target;
+  EXPECT_EQ(image.report.stackBytes, 0) << image.name << " for " << image.target;
+  for (const std::string &advisory : image.report.advisories)
+    ADD_FAILURE() << image.name << " for " << image.target << ": " << advisory;
+}
+
+constexpr const char *loads16Bytes = R"(ld\.global[.\w]*\.v4\.[bfus]32)";
+constexpr const char *stores16Bytes = R"(st\.global[.\w]*\.v4\.[bfus]32)";
+/// A load or store of one element, as access that could not be widened has.
+constexpr const char *narrowAccess = R"((ld|st)\.global[.\w]*\.[bfus](8|16)\b)";
+
+class NumericsCodegen : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (!ts::Assembler::find())
+      GTEST_SKIP() << "no assembler here";
+    if (ts::Assembler::find()->version().starts_with("driver"))
+      GTEST_SKIP() << "no assembler here but the driver's, which makes code for its own GPU only";
+  }
+  std::string target() const { return GetParam(); }
+  bool hopper() const { return target() == "sm_90a"; }
+
+  template <class T> void expectVectorised(const Image &image) {
+    expectCleanAssembly(*image);
+    expectPtxHas(*image, loads16Bytes);
+    expectPtxHas(*image, stores16Bytes);
+    expectPtxLacks(*image, narrowAccess);
+  }
+  /// A product of 4096x4096 matrices; `bias` is what comes between the operands and the result.
+  template <class T, class Gemm, class... Bias>
+  Image product(const Gemm &kernel, const Bias &...bias) {
+    const auto in = ts::view(somewhere<const T>(), {4096, 4096});
+    return compiled(target(), kernel, in, in, bias..., ts::view(somewhere<T>(), {4096, 4096}));
+  }
+};
+
+TEST_P(NumericsCodegen, Pointwise) {
+  const auto check = [&]<class T>() {
+    const T *x = somewhere<const T>();
+    T *y = somewhere<T>();
+    for (int block : {1024, 4096}) {
+      expectVectorised<T>(compiled(target(), ts::kernels::cosine<T>.with(block), x, y, 1 << 20));
+      expectVectorised<T>(
+          compiled(target(), ts::kernels::cosine_twice<T>.with(block), x, y, 1 << 20));
+    }
+  };
+  check.operator()<float>();
+  check.operator()<ts::BFloat16>();
+  check.operator()<ts::Float16>();
+}
+
+TEST_P(NumericsCodegen, Rows) {
+  const auto check = [&]<class T>() {
+    const T *x = somewhere<const T>();
+    T *y = somewhere<T>();
+    for (int cols : {1024, 8192}) {
+      expectVectorised<T>(compiled(target(), ts::kernels::softmax<T>.with(cols), x, y, 64, cols));
+      expectVectorised<T>(
+          compiled(target(), ts::kernels::layer_norm<T>.with(cols), x, x, x, y, 64, cols, 1e-5f));
+    }
+  };
+  check.operator()<float>();
+  check.operator()<ts::BFloat16>();
+}
+
+TEST_P(NumericsCodegen, ProductsOf16BitFloats) {
+  const auto check = [&]<class T>() {
+    for (const GemmConfig &tile : {GemmConfig{128, 256, 64}, GemmConfig{128, 128, 64}}) {
+      const ts::Options options{.warps = 8, .stages = hopper() ? 4 : 3};
+      for (const Image &image : {product<T>(ts::kernels::matmul<T>.with(tile, options)),
+                                 product<T>(ts::kernels::matmul_bias_gelu<T>.with(tile, options),
+                                            somewhere<const T>())}) {
+        expectCleanAssembly(*image);
+        if (hopper()) {
+          expectPtxHas(*image, R"(wgmma\.mma_async\.sync\.aligned\.m64n(128|256)k16)");
+          expectPtxHas(*image, R"(cp\.async\.bulk\.tensor\.2d\.shared)");
+          expectPtxLacks(*image, R"(\bmma\.sync)");
+          EXPECT_FALSE(image->tensorMaps.empty());
+        } else {
+          expectPtxHas(*image, R"(mma\.sync\.aligned\.m16n8k16)");
+          expectPtxHas(*image, R"(cp\.async\.c[ag]\.shared\.global[^;]*, 16)");
+          expectPtxHas(*image, R"(ldmatrix\.sync\.aligned\.m8n8\.x4)");
+        }
+        expectPtxLacks(*image, R"(st\.global[.\w]*\.[bfus]16\b)");
+      }
+    }
+  };
+  check.operator()<ts::BFloat16>();
+  check.operator()<ts::Float16>();
+}
+
+/// IEEE products of f32 are fused multiply-adds, from shared memory filled 16 bytes at a time.
+TEST_P(NumericsCodegen, ProductsOfFloats) {
+  const Image image = product<float>(
+      ts::kernels::matmul<float>.with({128, 128, 16}, ts::Options{.warps = 8, .stages = 3}));
+  expectCleanAssembly(*image);
+  expectPtxHas(*image, R"(fma\.rn\.f32)");
+  expectPtxLacks(*image, R"(\bmma\.sync|wgmma)");
+  expectPtxHas(*image, R"(cp\.async\.)");
+}
+
+INSTANTIATE_TEST_SUITE_P(For, NumericsCodegen, ::testing::Values("sm_80", "sm_90a"),
+                         [](const auto &instance) { return std::string(instance.param); });
+
+} // namespace
