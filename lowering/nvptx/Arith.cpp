@@ -178,67 +178,60 @@ static LogicalResult lowerMinMax(FunctionLowering &lowering, Op op) {
   });
 }
 
-/// The divisor that all of `divisors` are; null if they differ.
-static Value commonDivisor(ArrayRef<Value> divisors) {
-  return llvm::all_equal(divisors) ? divisors.front() : Value();
+/// True where only results in f16 or bf16 come of `value`, so that an error of two ulps of f32
+/// shows in one of ten thousand of them, as the neighbour of the right result.
+static bool isOnlyNarrowed(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<arith::TruncFOp>(user) &&
+           tile::elementTypeOf(user->getResult(0).getType()).getIntOrFloatBitWidth() <= 16;
+  });
 }
 
 /// Quotients by one divisor, as a row is divided by its sum: its reciprocal once, then per element
-/// a product and one correction, which rounds correctly (Markstein) as long as nothing leaves the
-/// range of f32 on the way. A zero keeps its sign where the divisor is positive. All other operands
-/// take the reciprocal in f64: its error and the product's, 2^-52 together, are below the distance
-/// of any quotient of two f32 from the middle between two others (2^-49), so that this rounds
-/// correctly too, but for subnormal quotients. A true division is some ten instructions and a call.
+/// a product and a correction, which rounds correctly (Markstein). A true division is some ten
+/// instructions and a call. Details, for every pair of operands:
+/// - a divisor whose reciprocal would be subnormal or infinite is scaled, and so is the quotient;
+///   its sign is put back by the same product, so that zeros get the right one;
+/// - where a quotient is infinite or not a number its excess is too, and it stays as it is;
+/// - dividends below 2^-100 lose digits of the correction: those quotients may be off by one ulp;
+/// - results of 16 bits go without the correction.
 static LogicalResult lowerDivF(FunctionLowering &lowering, arith::DivFOp op) {
   constexpr size_t worthwhile = 4;
-  ArrayRef<Value> dividends = lowering.get(op.getLhs());
-  Value divisor = commonDivisor(lowering.get(op.getRhs()));
+  ArrayRef<Value> dividends = lowering.get(op.getLhs()), divisors = lowering.get(op.getRhs());
   Type type = lowering.registerType(op.getType());
-  if (!divisor || !type.isF32() || dividends.size() < worthwhile || llvm::all_equal(dividends))
+  if (!type.isF32() || dividends.size() < worthwhile || !llvm::all_equal(divisors) ||
+      llvm::all_equal(dividends))
     return lowerDirect<arith::DivFOp, LLVM::FDivOp>(lowering, op);
 
   auto f = [&](double value) { return lowering.constantFloat(type, value); };
-  auto atMost = [&](Value a, Value b) -> Value {
-    return lowering.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::ole, a, b);
+  auto less = [&](Value a, Value b) -> Value {
+    return lowering.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::olt, a, b);
   };
-  Value largest = lowering.create<LLVM::FAbsOp>(type, dividends.front());
-  for (Value dividend : dividends.drop_front())
-    largest = lowering.create<LLVM::MaximumOp>(type, largest,
-                                               lowering.create<LLVM::FAbsOp>(type, dividend));
-  Value safe =
-      lowering.create<LLVM::AndOp>(atMost(f(0x1p-60), divisor), atMost(divisor, f(0x1p60)));
-  safe = lowering.create<LLVM::AndOp>(safe, atMost(largest, f(0x1p60)));
-
-  const SmallVector<Type> types(dividends.size(), type);
-  Block *fast = lowering.newBlock(), *wide = lowering.newBlock(), *exit = lowering.newBlock(types);
-  lowering.branchIf(safe, fast, {}, wide, {});
-  auto compute = [&](Block *block, llvm::function_ref<Value(Value)> quotientOf) {
-    lowering.builder.setInsertionPointToEnd(block);
-    SmallVector<Value> quotients;
-    for (Value dividend : dividends)
-      quotients.push_back(quotientOf(dividend));
-    lowering.branch(exit, quotients);
-  };
-  lowering.builder.setInsertionPointToEnd(fast);
+  Value magnitude = lowering.create<LLVM::FAbsOp>(type, divisors.front());
+  Value scale = select(lowering, less(magnitude, f(0x1p-126)), f(0x1p24), f(1));
+  scale = select(lowering, less(f(0x1p126), magnitude), f(0x1p-24), scale);
+  Value divisor = lowering.create<LLVM::FMulOp>(magnitude, scale);
+  scale = lowering.create<LLVM::CopySignOp>(type, scale, divisors.front());
   Value reciprocal = lowering.create<LLVM::FDivOp>(f(1), divisor);
   Value negated = lowering.create<LLVM::FNegOp>(reciprocal);
-  compute(fast, [&](Value dividend) -> Value {
+
+  const bool correct = !isOnlyNarrowed(op);
+  SmallVector<Value> quotients;
+  for (Value dividend : dividends) {
     Value quotient = lowering.create<LLVM::FMulOp>(dividend, reciprocal);
+    if (!correct) {
+      quotients.push_back(lowering.create<LLVM::FMulOp>(quotient, scale));
+      continue;
+    }
     Value excess = lowering.create<LLVM::FMAOp>(type, quotient, divisor,
                                                 lowering.create<LLVM::FNegOp>(dividend));
-    return lowering.create<LLVM::FMAOp>(type, excess, negated, quotient);
-  });
-  lowering.builder.setInsertionPointToEnd(wide);
-  Type f64 = lowering.builder.getF64Type();
-  Value wideReciprocal = lowering.create<LLVM::FDivOp>(
-      lowering.constantFloat(f64, 1), lowering.create<LLVM::FPExtOp>(f64, divisor));
-  compute(wide, [&](Value dividend) -> Value {
-    Value product = lowering.create<LLVM::FMulOp>(lowering.create<LLVM::FPExtOp>(f64, dividend),
-                                                  wideReciprocal);
-    return lowering.create<LLVM::FPTruncOp>(type, product);
-  });
-  lowering.builder.setInsertionPointToEnd(exit);
-  lowering.set(op.getResult(), llvm::to_vector_of<Value>(exit->getArguments()));
+    Value finite = less(lowering.create<LLVM::FAbsOp>(type, excess),
+                        f(std::numeric_limits<double>::infinity()));
+    Value corrected = lowering.create<LLVM::FMAOp>(type, excess, negated, quotient);
+    quotient = select(lowering, finite, corrected, quotient);
+    quotients.push_back(lowering.create<LLVM::FMulOp>(quotient, scale));
+  }
+  lowering.set(op.getResult(), quotients);
   return success();
 }
 

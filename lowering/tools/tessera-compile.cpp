@@ -25,12 +25,16 @@ using tessera::nvptx::Stage;
 
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> input(cl::Positional, cl::desc("<kernel.mlir>"), cl::init("-"));
-static cl::opt<std::string> output("o", cl::desc("output file"), cl::init("-"));
-static cl::opt<std::string> target("target", cl::desc("sm_80, sm_90a, ..."), cl::init("sm_90a"));
-static cl::opt<bool> lineInfo("lineinfo", cl::desc("lines in PTX"), cl::init(false));
+static cl::OptionCategory category("tessera-compile options");
+static cl::opt<std::string> input(cl::Positional, cl::desc("<kernel.mlir>"), cl::init("-"),
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("output file"), cl::init("-"), cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("sm_80, sm_90a, ..."), cl::init("sm_90a"),
+                                   cl::cat(category));
+static cl::opt<bool> lineInfo("lineinfo", cl::desc("lines in PTX"), cl::init(false),
+                              cl::cat(category));
 static cl::opt<Stage>
-    emitted("emit", cl::desc("what to write"), cl::init(Stage::ptx),
+    emitted("emit", cl::desc("what to write"), cl::init(Stage::ptx), cl::cat(category),
             cl::values(clEnumValN(Stage::tile, "tile", "MLIR after the tile passes"),
                        clEnumValN(Stage::tilegpu, "tilegpu", "MLIR with layouts"),
                        clEnumValN(Stage::nvvm, "nvvm", "MLIR of one thread"),
@@ -39,6 +43,8 @@ static cl::opt<Stage>
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // LLVM registers hundreds of its own.
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Tessera's GPU back end, by stages\n");
   DialectRegistry registry;
   registry.insert<tessera::tile::TileDialect, arith::ArithDialect, func::FuncDialect,

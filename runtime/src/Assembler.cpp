@@ -25,8 +25,10 @@ Choice choose() {
     const char *name;
     std::unique_ptr<Assembler> (*make)(std::string &why);
   };
-  static constexpr Kind kinds[] = {{"nvjitlink", Assembler::nvJitLink},
+  // Those that compile a kernel as a whole program first, and those in this process.
+  static constexpr Kind kinds[] = {{"ptxcompiler", Assembler::ptxCompiler},
                                    {"ptxas", Assembler::ptxas},
+                                   {"nvjitlink", Assembler::nvJitLink},
                                    {"driver", Assembler::driver}};
   const char *wanted = std::getenv("TESSERA_ASSEMBLER");
   if (wanted && !*wanted)
@@ -44,7 +46,8 @@ Choice choose() {
   }
   if (!known)
     choice.tried =
-        std::string("expected nvjitlink, ptxas or driver in TESSERA_ASSEMBLER, got ") + wanted;
+        std::string("expected ptxcompiler, ptxas, nvjitlink or driver in TESSERA_ASSEMBLER, got ") +
+        wanted;
   return choice;
 }
 

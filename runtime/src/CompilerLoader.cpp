@@ -60,9 +60,7 @@ std::string folderOf(const void *address) {
 std::vector<std::string> candidates() {
   if (const char *given = std::getenv("TESSERA_COMPILER"); given && *given)
     return {given};
-  std::string here = folderOf(reinterpret_cast<const void *>(&detail::compilerIdentity));
-  return {here + "/" + libraryName, here + "/../lib/" + libraryName,
-          std::string(TESSERA_INSTALL_LIBDIR "/") + libraryName};
+  return detail::besideRuntime(libraryName);
 }
 
 /// The first candidate that exists, or "".
@@ -130,6 +128,11 @@ const CompilerServices &compilerServices() {
 }
 
 namespace detail {
+
+std::vector<std::string> besideRuntime(const std::string &name) {
+  std::string here = folderOf(reinterpret_cast<const void *>(&compilerIdentity));
+  return {here + "/" + name, here + "/../lib/" + name, TESSERA_INSTALL_LIBDIR "/" + name};
+}
 
 std::string compilerIdentity() {
   if (injected.load(std::memory_order_acquire))

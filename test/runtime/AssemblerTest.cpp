@@ -139,7 +139,8 @@ TEST_P(RealAssembler, SaysWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     Found, RealAssembler,
-    ::testing::Values(std::pair<const char *, Make>{"nvjitlink", Assembler::nvJitLink},
+    ::testing::Values(std::pair<const char *, Make>{"ptxcompiler", Assembler::ptxCompiler},
+                      std::pair<const char *, Make>{"nvjitlink", Assembler::nvJitLink},
                       std::pair<const char *, Make>{"ptxas", Assembler::ptxas}),
     [](const auto &info) { return std::string(info.param.first); });
 

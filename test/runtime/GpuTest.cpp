@@ -165,7 +165,8 @@ TEST_F(RuntimeGpu, FillsAndCopies) {
 }
 
 TEST_F(RuntimeGpu, EachAssemblerAndTheDriverLoad) {
-  for (auto make : {Assembler::nvJitLink, Assembler::ptxas, Assembler::driver}) {
+  for (auto make :
+       {Assembler::ptxCompiler, Assembler::nvJitLink, Assembler::ptxas, Assembler::driver}) {
     std::string why;
     auto assembler = make(why);
     if (!assembler) {

@@ -16,7 +16,9 @@
 // CHECK-COUNT-32: ex2.approx.ftz.f32
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK-NOT: shfl
-// CHECK-COUNT-32: div.rn.f32
+// One reciprocal for the row, a product and a correction an element.
+// CHECK: rcp.rn.f32
+// CHECK-NOT: {{div|rcp}}
 // CHECK-COUNT-8: st.global.v4.b32
 // CHECK-NOT: st.global
 // CHECK-NOT: bar.sync

@@ -3,10 +3,10 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// nvJitLink works in this process (about 6 ms for a small kernel), a ptxas process takes ten times
-// as long, and the driver's own assembler needs a GPU. TESSERA_ASSEMBLER=nvjitlink|ptxas|driver
-// picks one; otherwise the first that is found is taken, in that order. Assemblers have bugs of
-// their own, so name and version are part of every kernel's key.
+// Four, in this order unless TESSERA_ASSEMBLER names one (ptxcompiler, ptxas, nvjitlink, driver):
+// NVIDIA's PTX compiler library in this process; a ptxas process, which makes the same code; nvJitLink,
+// which compiles for a later link and needs up to half as many registers again; and the driver's own,
+// which needs a GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +38,7 @@ public:
   static Assembler &get();
 
   /// One kind each; null (with the reason in `why`) if it is not found.
+  static std::unique_ptr<Assembler> ptxCompiler(std::string &why);
   static std::unique_ptr<Assembler> nvJitLink(std::string &why);
   static std::unique_ptr<Assembler> ptxas(std::string &why);
   static std::unique_ptr<Assembler> driver(std::string &why);
