@@ -13,6 +13,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr std::uint64_t smallLimit = std::uint64_t(1) << 31;
+constexpr std::uint64_t maxCopyStride = std::uint64_t(1) << 40;
 
 /// True if all elements of a view lie within 2^31 of each other.
 bool spansLittle(const std::uint64_t *extents, const std::uint64_t *strides, unsigned rank) {
@@ -100,7 +101,9 @@ bool FactPlan::compute(std::span<const std::uint64_t> slots, PackedFacts &facts)
       for (unsigned d = 0; d < slot.rank; ++d)
         empty |= extents[d] == 0;
       fine &= (value != 0 || empty) && value % slot.elementBytes == 0;
-      bits = (value % 16 == 0 ? unsigned(Fact::aligned16) : 0) |
+      // A kernel that relies on alignment may have the copy engine read the view, which has no
+      // descriptor for an empty one.
+      bits = (value % 16 == 0 && !empty ? unsigned(Fact::aligned16) : 0) |
              (spansLittle(extents, extents + slot.rank, slot.rank) ? unsigned(Fact::small) : 0);
       break;
     }
@@ -110,8 +113,12 @@ bool FactPlan::compute(std::span<const std::uint64_t> slots, PackedFacts &facts)
              (value < smallLimit ? unsigned(Fact::small) : 0);
       break;
     case Kind::stride:
-      bits = (value * slot.elementBytes % 16 == 0 ? unsigned(Fact::aligned16) : 0) |
-             (value == 1 ? unsigned(Fact::one) : 0);
+      // Nor has it one for strides of 0, backwards, or past its 40 bits.
+      bits =
+          (value - 1 < maxCopyStride / slot.elementBytes - 1 && value * slot.elementBytes % 16 == 0
+               ? unsigned(Fact::aligned16)
+               : 0) |
+          (value == 1 ? unsigned(Fact::one) : 0);
       break;
     case Kind::integer:
       bits = (value % 16 == 0 ? unsigned(Fact::aligned16) : 0) |

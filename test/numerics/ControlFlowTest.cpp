@@ -141,7 +141,7 @@ TEST_P(NumericsControlFlow, WhileWhenAndReturn) {
       EXPECT_LE(taken[program], std::min(limit, 12));
       for (int lane = 0; lane != 16; ++lane) {
         double root = 1;
-        for (int i = 0; i != taken[program]; ++i)
+        for (int i = 0; i < taken[program]; ++i)
           root = (root + x[program * 16 + lane] / root) * 0.5;
         EXPECT_TRUE(near(got[program * 16 + lane], program == 1 ? -root : root, {4, 4}));
       }

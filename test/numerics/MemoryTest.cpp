@@ -157,9 +157,10 @@ TEST_P(NumericsMemory, ViewsOfAnyStridesAreBounded) {
   };
   const Tile tile;
   forEveryDtype([&]<class T>() {
-    for (const Layout &in : {Layout{1, 1, 1, 1}, Layout{16, 32, 32, 1}, Layout{17, 33, 33, 1},
-                             Layout{15, 31, 48, 1}, Layout{33, 20, 1, 33}, Layout{9, 40, 64, 1},
-                             Layout{20, 11, 50, 3}, Layout{0, 7, 7, 1}, Layout{7, 0, 16, 1}}) {
+    for (const Layout &in :
+         {Layout{1, 1, 1, 1}, Layout{16, 32, 32, 1}, Layout{17, 33, 33, 1}, Layout{15, 31, 48, 1},
+          Layout{33, 20, 1, 33}, Layout{9, 40, 64, 1}, Layout{20, 11, 50, 3}, Layout{5, 64, 0, 1},
+          Layout{0, 64, 64, 1}, Layout{0, 7, 7, 1}, Layout{7, 0, 16, 1}}) {
       SCOPED_TRACE(::testing::Message() << in.rows << "x" << in.cols << ", strides " << in.rowStride
                                         << " and " << in.colStride);
       const int span =

@@ -245,6 +245,12 @@ TEST(Facts, OfViews) {
   // Strides are aligned in bytes: 8 elements of 2 bytes.
   EXPECT_TRUE(has(factsOf({view}, {0x1000, 4, 4, 8, 1})[3], Fact::aligned16));
   EXPECT_FALSE(has(factsOf({view}, {0x1000, 4, 4, 4, 1})[3], Fact::aligned16));
+  // No descriptor of the copy engine says these, and alignment is what it is chosen by.
+  for (std::uint64_t stride : {std::uint64_t(0), std::uint64_t(-8), std::uint64_t(1) << 39})
+    EXPECT_FALSE(has(factsOf({view}, {0x1000, 4, 4, stride, 1})[3], Fact::aligned16)) << stride;
+  EXPECT_TRUE(has(factsOf({view}, {0x1000, 4, 4, (1ull << 39) - 8, 1})[3], Fact::aligned16));
+  EXPECT_FALSE(has(factsOf({view}, {0x1000, 0, 64, 64, 1})[0], Fact::aligned16));
+  EXPECT_FALSE(has(factsOf({view}, {0x1000, 4, 0, 64, 1})[0], Fact::aligned16));
 }
 
 TEST(Facts, TooManySlotsAreRefused) {

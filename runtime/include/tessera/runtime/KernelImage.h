@@ -48,8 +48,9 @@ struct Param {
 };
 
 /// What is known about the value of one slot when a kernel is specialised (a bit set).
-/// - aligned16: pointers and view bases: address a multiple of 16; integers and extents: value a
-///   multiple of 16; strides: stride times element size a multiple of 16 bytes.
+/// - aligned16: pointers and bases of views that are not empty: address a multiple of 16; integers
+///   and extents: value a multiple of 16; strides: positive, below 2^40 bytes and a multiple of 16
+///   bytes.
 /// - one: value is 1 (integers and strides).
 /// - small: integers and extents: 0 <= value < 2^31; view bases: the view spans fewer than 2^31
 ///   elements.
