@@ -39,6 +39,10 @@ std::string defaultDirectory() {
   };
   if (variable("TESSERA_CACHE") == "0")
     return "";
+  // What is found here is not compiled, so nothing of it would be dumped or overridden; and code
+  // from an override would be found by every later run.
+  if (!variable("TESSERA_DUMP").empty() || !variable("TESSERA_OVERRIDE").empty())
+    return "";
   if (std::string given = variable("TESSERA_CACHE_DIR"); !given.empty())
     return given;
   if (std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())

@@ -1,4 +1,4 @@
-# Script: builds test/package/project against an installed tree with one compiler, runs it on the
+# Script: builds test/docs/project against an installed tree with one compiler, runs it on the
 # CPU, and prints how long its one file took to compile.
 #   cmake -DSOURCE= -DBUILD= -DPREFIX= -DCXX= -P Consume.cmake
 file(REMOVE_RECURSE ${BUILD})

@@ -55,6 +55,18 @@ protected:
   fs::path folder;
 };
 
+// Each in a process of its own: the process's cache is made once.
+TEST_F(CacheTest, KeepsNothingWhereCompilingIsLookedInto) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto usesDisk = [](const char *variable) {
+    setenv(variable, "folder", 1);
+    std::_Exit(Cache::instance().directory().empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(usesDisk("TESSERA_DUMP"), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(usesDisk("TESSERA_OVERRIDE"), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(usesDisk("TESSERA_CACHE_DIR"), ::testing::ExitedWithCode(1), "");
+}
+
 TEST_F(CacheTest, FindsInMemoryAndOnDisk) {
   Cache cache(folder);
   EXPECT_EQ(cache.find("key").image, nullptr);

@@ -26,7 +26,8 @@ namespace tessera {
 class Cache {
 public:
   /// The process's cache: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else ~/.cache/tessera;
-  /// memory only if TESSERA_CACHE=0.
+  /// memory only if TESSERA_CACHE=0, or where TESSERA_DUMP or TESSERA_OVERRIDE looks into
+  /// compiling.
   static Cache &instance();
   /// A cache in `directory`, which need not exist yet; memory only if empty.
   explicit Cache(std::string directory) : directory_(std::move(directory)) {}
