@@ -13,7 +13,7 @@
 #include "kernels/pointwise.h"
 #include "kernels/rows.h"
 #include "runtime/tools/Arrays.h"
-#include "runtime/tools/HtmlReport.h"
+#include "runtime/tools/OutputFile.h"
 #include "tessera/runtime/Measure.h"
 
 #include <CLI/CLI.hpp>
@@ -233,7 +233,7 @@ int main(int argc, char **argv) {
     fmt::print("{}, {}\n", bench.stream.device().info().name, nameOf(bench.mode));
     all(bench, only);
     if (!jsonPath.empty())
-      tools::writeFile(jsonPath, bench.rows.dump(2) + "\n");
+      tools::writeFile(jsonPath, {bench.rows.dump(2), "\n"});
   } catch (const Error &error) {
     fmt::print(stderr, "tessera-bench: {}\n", error.what());
     return 1;

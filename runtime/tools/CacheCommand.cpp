@@ -10,6 +10,7 @@
 #include "tessera/runtime/Error.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -55,6 +56,14 @@ void verify() {
 
 } // namespace
 
+std::string wholeNumber(const std::string &text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size()
+             ? ""
+             : "expected a whole number, got '" + text + "'";
+}
+
 void addCacheCommand(CLI::App &app) {
   auto *command = app.add_subcommand("cache", "look at the disk cache of compiled kernels");
   command->require_subcommand(1);
@@ -65,7 +74,7 @@ void addCacheCommand(CLI::App &app) {
   });
   auto *prune = command->add_subcommand("prune", "remove least recently used entries");
   auto limit = std::make_shared<std::uint64_t>(0);
-  prune->add_option("--bytes", *limit, "how much may stay")->required();
+  prune->add_option("--bytes", *limit, "how much may stay")->required()->check(wholeNumber);
   prune->callback([limit] { fmt::print("{} entries removed\n", Cache::instance().trim(*limit)); });
 }
 

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -18,5 +20,8 @@ void addInfoCommand(CLI::App &app);
 void addRunCommand(CLI::App &app);
 void addCompileCommand(CLI::App &app);
 void addCacheCommand(CLI::App &app);
+
+/// For CLI::Option::check: "" if `text` is a number from 0 to 2^64 - 1, else what is wrong with it.
+std::string wholeNumber(const std::string &text);
 
 } // namespace tessera::tools

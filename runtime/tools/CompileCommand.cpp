@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
-#include "HtmlReport.h"
+#include "OutputFile.h"
 #include "Workloads.h"
 
 #include <CLI/CLI.hpp>
@@ -39,7 +39,7 @@ void compile(const Workload &workload, const std::string &target, DType dtype, c
     fmt::print("    assembler: {}\n", advisory);
   printStages(*image);
   if (!ptx.empty())
-    writeFile(ptx, image->ptx);
+    writeFile(ptx, {image->ptx});
 }
 
 void compileAll(const CompileCommandOptions &options) {
@@ -49,6 +49,8 @@ void compileAll(const CompileCommandOptions &options) {
     throw Error("--ptx needs exactly one kernel and one target");
   if (!options.shape.empty() && options.kernels.size() != 1)
     throw Error("--shape needs exactly one kernel named");
+  if (!options.ptx.empty())
+    requireWritable(options.ptx);
   std::vector<const Workload *> chosen;
   for (const std::string &name : options.kernels)
     chosen.push_back(&findWorkload(name));

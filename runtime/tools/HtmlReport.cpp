@@ -13,9 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -218,20 +216,6 @@ std::string jsonReport(const Machine &machine, const std::vector<Outcome> &outco
                      {"copy_gbs", machine.copyGBs}}},
                    {"results", std::move(results)}};
   return document.dump(2) + "\n";
-}
-
-void writeFile(const std::string &path, const std::string &text) {
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file)
-    std::filesystem::rename(partial, path, error);
-  if (!file || error) {
-    std::filesystem::remove(partial, error);
-    throw Error(path + ": cannot be written (disk full, or no such folder)");
-  }
 }
 
 } // namespace tessera::tools

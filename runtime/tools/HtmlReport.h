@@ -26,7 +26,4 @@ std::string htmlReport(const Machine &machine, const std::vector<Outcome> &outco
 /// The same results as JSON: {"machine": {...}, "results": [...]}. Times in milliseconds.
 std::string jsonReport(const Machine &machine, const std::vector<Outcome> &outcomes);
 
-/// Replaces the file only once all of it is written; throws Error.
-void writeFile(const std::string &path, const std::string &text);
-
 } // namespace tessera::tools

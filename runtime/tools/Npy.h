@@ -24,8 +24,8 @@ struct NpyArray {
   std::vector<double> values;
 };
 
-/// Reads float16, float32, float64 and signed or unsigned integers of 8 to 64 bits. Throws Error
-/// that names the file and what is wrong with it.
+/// Reads float16, float32, float64, bool (0 and 1) and signed or unsigned integers of 8 to 64 bits.
+/// Throws Error that names the file and what is wrong with it.
 NpyArray readNpy(const std::string &path);
 
 /// Writes float32. Replaces the file only once all of it is written; throws Error.

@@ -9,12 +9,14 @@
 
 #include "Commands.h"
 #include "HtmlReport.h"
+#include "OutputFile.h"
 #include "Workloads.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
+#include <optional>
 #include <random>
 
 namespace tessera::tools {
@@ -26,7 +28,7 @@ struct RunOptions {
   std::string shape, dtype, mode, html = "tessera-report.html", json, output;
   std::vector<std::string> inputs;
   std::uint64_t seed = 0;
-  bool list = false, stages = false, quick = false;
+  bool list = false, stages = false, quick = false, htmlAskedFor = false;
 };
 
 TimingMode parseMode(const std::string &text) {
@@ -84,31 +86,87 @@ void printOutcome(const Outcome &outcome, bool stages) {
   std::fflush(stdout);
 }
 
-void run(const RunOptions &options) {
-  if (options.list) {
-    for (const Workload &workload : workloads())
-      fmt::print("{:<18} {} ({}; inputs: {})\n", workload.name, workload.what,
-                 fmt::join(workload.extentNames, " x "), fmt::join(workload.inputNames, ", "));
-    return;
-  }
-  std::vector<const Workload *> chosen;
-  for (const std::string &name : options.kernels) {
-    chosen.push_back(&findWorkload(name));
-  }
-  const bool own = !options.inputs.empty() || !options.output.empty() || !options.shape.empty();
-  if (own && chosen.size() != 1)
-    throw Error("--shape, --input and --output need exactly one kernel named");
-  if (chosen.empty())
-    for (const Workload &workload : workloads())
-      chosen.push_back(&workload);
+void list() {
+  for (const Workload &workload : workloads())
+    fmt::print("{:<18} {} ({}; inputs: {})\n", workload.name, workload.what,
+               fmt::join(workload.extentNames, " x "), fmt::join(workload.inputNames, ", "));
+}
 
-  RunContext context;
-  context.seed = options.seed ? options.seed : std::random_device()();
-  context.output = options.output;
+/// Everything that the user asked for, checked before anything runs.
+struct Plan {
+  std::vector<const Workload *> workloads;
+  std::optional<Extents> shape;
+  std::optional<DType> dtype;
+};
+
+Plan planOf(const RunOptions &options, RunContext &context) {
+  Plan plan;
+  for (const std::string &name : options.kernels)
+    plan.workloads.push_back(&findWorkload(name));
+  const bool own = !options.inputs.empty() || !options.output.empty() || !options.shape.empty();
+  if (own && plan.workloads.size() != 1)
+    throw Error("--shape, --input and --output need exactly one kernel named");
+  if (!options.inputs.empty() && !options.shape.empty())
+    throw Error("expected --input or --shape, got both: the arrays of --input have shapes");
+  if (plan.workloads.empty())
+    for (const Workload &workload : workloads())
+      plan.workloads.push_back(&workload);
+  const Workload &workload = *plan.workloads.front();
+  if (!options.dtype.empty())
+    plan.dtype = parseDType(options.dtype);
+  else if (!options.output.empty() && workload.dtypes.size() > 1)
+    throw Error("--output takes the result of one dtype: name it with --dtype");
   if (!options.mode.empty())
     context.mode = parseMode(options.mode);
-  for (const std::string &path : options.inputs)
-    context.inputs.push_back(readNpy(path));
+  if (!options.shape.empty())
+    plan.shape = parseExtents(options.shape, workload);
+  if (!options.inputs.empty()) {
+    if (options.inputs.size() > workload.inputNames.size())
+      throw Error(fmt::format("expected at most {} arrays ({}), got {}", workload.inputNames.size(),
+                              fmt::join(workload.inputNames, ", "), options.inputs.size()));
+    for (const std::string &path : options.inputs)
+      context.inputs.push_back(readNpy(path));
+    plan.shape = workload.extentsOf(context.inputs);
+    requireExtents(*plan.shape, workload);
+  }
+  for (const std::string *path : {&options.output, &options.html, &options.json})
+    if (!path->empty() && (path != &options.html || options.htmlAskedFor))
+      requireWritable(*path);
+  return plan;
+}
+
+/// Writes what was asked for. One file that cannot be written, as one that `failed` before, does
+/// not lose another.
+void writeReports(const RunOptions &options, const Machine &machine,
+                  const std::vector<Outcome> &outcomes, std::string failed) {
+  auto write = [&](const std::string &path, const std::string &text, bool askedFor) {
+    try {
+      writeFile(path, {text});
+      return true;
+    } catch (const Error &error) {
+      if (askedFor)
+        failed += (failed.empty() ? "" : "; ") + std::string(error.what());
+      else
+        fmt::print(stderr, "tessera: warning: {}\n", error.what());
+      return false;
+    }
+  };
+  if (!options.html.empty() &&
+      write(options.html, htmlReport(machine, outcomes), options.htmlAskedFor))
+    fmt::print("Report: {}\n", options.html);
+  if (!options.json.empty())
+    write(options.json, jsonReport(machine, outcomes), true);
+  if (!failed.empty())
+    throw Error(failed);
+}
+
+void run(const RunOptions &options) {
+  if (options.list)
+    return list();
+  RunContext context;
+  const Plan plan = planOf(options, context);
+  context.seed = options.seed ? options.seed : std::random_device()();
+  context.output = options.output;
 
   const bool gpu = context.stream.device().isGpu();
   const Machine machine =
@@ -117,21 +175,14 @@ void run(const RunOptions &options) {
                                    : context.mode);
   printHeader(machine);
   std::vector<Outcome> outcomes;
-  for (const Workload *workload : chosen) {
+  for (const Workload *workload : plan.workloads) {
     std::vector<Extents> shapes =
         gpu && !options.quick ? workload->shapesOnGpu : workload->shapesOnCpu;
-    if (!options.inputs.empty()) {
-      if (options.inputs.size() > workload->inputNames.size())
-        throw Error(fmt::format("expected at most {} arrays ({}), got {}",
-                                workload->inputNames.size(), fmt::join(workload->inputNames, ", "),
-                                options.inputs.size()));
-      shapes = {workload->extentsOf(context.inputs)};
-    } else if (!options.shape.empty()) {
-      shapes = {parseExtents(options.shape, *workload)};
-    }
+    if (plan.shape)
+      shapes = {*plan.shape};
     std::vector<DType> dtypes = workload->dtypes;
-    if (!options.dtype.empty())
-      dtypes = {parseDType(options.dtype)};
+    if (plan.dtype)
+      dtypes = {*plan.dtype};
     for (const Extents &shape : shapes)
       for (DType dtype : dtypes)
         for (Outcome &outcome : workload->run(context, dtype, shape)) {
@@ -139,16 +190,11 @@ void run(const RunOptions &options) {
           outcomes.push_back(std::move(outcome));
         }
   }
-  if (!options.html.empty()) {
-    writeFile(options.html, htmlReport(machine, outcomes));
-    fmt::print("\nReport: {}\n", options.html);
-  }
-  if (!options.json.empty())
-    writeFile(options.json, jsonReport(machine, outcomes));
   const auto wrong = std::count_if(outcomes.begin(), outcomes.end(),
                                    [](const Outcome &outcome) { return !outcome.right(); });
-  fmt::print("{} of {} results right (seed {})\n", outcomes.size() - wrong, outcomes.size(),
+  fmt::print("\n{} of {} results right (seed {})\n", outcomes.size() - wrong, outcomes.size(),
              context.seed);
+  writeReports(options, machine, outcomes, context.outputProblem);
   if (wrong)
     throw CLI::RuntimeError(1);
 }
@@ -165,12 +211,17 @@ void addRunCommand(CLI::App &app) {
   command->add_option("--mode", options->mode, "timing: batched, burst or sustained");
   command->add_option("--input", options->inputs, ".npy files in place of random inputs");
   command->add_option("--output", options->output, ".npy file for the result, as float32");
-  command->add_option("--html", options->html, "report file; empty: none")->capture_default_str();
+  auto *html = command->add_option("--html", options->html, "report file; empty: none")
+                   ->capture_default_str();
   command->add_option("--json", options->json, "results as JSON");
-  command->add_option("--seed", options->seed, "of the random inputs; 0: a fresh one");
+  command->add_option("--seed", options->seed, "of the random inputs; 0: a fresh one")
+      ->check(wholeNumber);
   command->add_flag("--stages", options->stages, "show compile time by stage, and remarks");
   command->add_flag("--quick", options->quick, "small shapes on a GPU too");
-  command->callback([options] { run(*options); });
+  command->callback([options, html] {
+    options->htmlAskedFor = html->count() > 0;
+    run(*options);
+  });
 }
 
 } // namespace tessera::tools

@@ -7,6 +7,7 @@
 
 #include "Workloads.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,7 +27,8 @@ const std::vector<Workload> &workloads() {
 
 Extents parseExtents(const std::string &text, const Workload &workload) {
   Extents extents;
-  std::stringstream stream(text);
+  // With an x at the end, the part after it counts: as one that is empty.
+  std::stringstream stream(text + 'x');
   for (std::string part; std::getline(stream, part, 'x');) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
@@ -38,7 +40,23 @@ Extents parseExtents(const std::string &text, const Workload &workload) {
     throw Error(fmt::format("expected {} extents ({}) for '{}', got '{}'",
                             workload.extentNames.size(), fmt::join(workload.extentNames, " x "),
                             workload.name, text));
+  requireExtents(extents, workload);
   return extents;
+}
+
+void requireExtents(const Extents &extents, const Workload &workload) {
+  // More bytes than any machine can address.
+  constexpr double limit = double(std::int64_t(1) << 47);
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i] < 1)
+      throw Error(fmt::format("expected '{}' of '{}' to be at least 1, got {}",
+                              workload.extentNames[i], workload.name, extents[i]));
+    const double other =
+        i == 0 ? 1 : double(*std::max_element(extents.begin(), extents.begin() + i));
+    if (double(extents[i]) * other > limit)
+      throw Error(fmt::format("expected arrays of at most 2^47 elements, got the extents {}",
+                              fmt::join(extents, "x")));
+  }
 }
 
 DType parseDType(const std::string &text) {

@@ -31,6 +31,8 @@ struct RunContext {
   std::vector<NpyArray> inputs = {};
   /// Where the result goes as .npy; empty: nowhere.
   std::string output = {};
+  /// Why it is not there; empty: it is.
+  std::string outputProblem = {};
 };
 
 /// One line of the table.
@@ -66,6 +68,8 @@ struct Workload {
 
 /// Extents as the command line spells them, for `workload`; throws Error.
 Extents parseExtents(const std::string &text, const Workload &workload);
+/// Throws Error unless all are at least 1, and arrays of any two of them can be addressed.
+void requireExtents(const Extents &extents, const Workload &workload);
 /// A dtype by name; throws Error.
 DType parseDType(const std::string &text);
 /// The workload of that name; throws Error.

@@ -50,9 +50,10 @@ inline MeasureOptions timing(const RunContext &context) {
   return options;
 }
 
-/// Writes the result where the user asked for it.
+/// Writes the result where the user asked for it. That it cannot be written is noted in `context`,
+/// so that what was computed and measured is still shown.
 template <class T>
-void saveOutput(const RunContext &context, const Extents &shape, const std::vector<T> &values) {
+void saveOutput(RunContext &context, const Extents &shape, const std::vector<T> &values) {
   if (context.output.empty())
     return;
   std::vector<float> wide(values.size());
@@ -60,7 +61,11 @@ void saveOutput(const RunContext &context, const Extents &shape, const std::vect
     for (std::size_t i = begin; i < end; ++i)
       wide[i] = float(values[i]);
   });
-  writeNpy(context.output, shape, wide);
+  try {
+    writeNpy(context.output, shape, wide);
+  } catch (const Error &error) {
+    context.outputProblem = error.what();
+  }
 }
 
 } // namespace tessera::tools
