@@ -5,17 +5,17 @@
 //
 // Straight-line code without tables or calls, so that loops around it vectorise. Polynomials are
 // minimax fits (relative error, Lawson's iteration) computed for this file; reductions are the
-// textbook ones: exp and log by powers of two (Cody and Waite), sin and cos by multiples of pi/2
-// in f64. Largest errors against f64, in units in the last place, held by test/lowering/cpu:
+// textbook ones: exp and log by powers of two (Cody and Waite); sin and cos are in lowering/Sine.h.
+// Largest errors against f64, in units in the last place, held by test/lowering/cpu:
 // exp 2, exp2 2, log 2, log2 3, log10 3, tanh 3, erf 3, sin 2, cos 2. Subnormals are handled.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lowering/Sine.h"
 #include "lowering/cpu/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -45,6 +45,9 @@ struct Expander {
   Value div(Value x, Value y) { return b.create<arith::DivFOp>(x, y); }
   Value fma(Value x, Value y, Value z) { return b.create<math::FmaOp>(x, y, z); }
   Value abs(Value x) { return b.create<math::AbsFOp>(x); }
+  Value roundEven(Value x) { return b.create<math::RoundEvenOp>(x); }
+  Value widen(Value x) { return b.create<arith::ExtFOp>(f64, x); }
+  Value narrow(Value x) { return b.create<arith::TruncFOp>(f32, x); }
   Value withSign(Value x, Value sign) { return b.create<math::CopySignOp>(x, sign); }
   Value iadd(Value x, Value y) { return b.create<arith::AddIOp>(x, y); }
   Value isub(Value x, Value y) { return b.create<arith::SubIOp>(x, y); }
@@ -56,6 +59,10 @@ struct Expander {
   Value select(Value c, Value x, Value y) { return b.create<arith::SelectOp>(c, x, y); }
   Value less(Value x, Value y) { return b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, y); }
 
+  Value negateIfOdd(Value x, Value number) {
+    Value low = b.create<arith::TruncIOp>(i32, b.create<arith::BitcastOp>(i64, number));
+    return real(b.create<arith::XOrIOp>(bits(x), left(low, 31)));
+  }
   Value polynomial(Value x, Coefficients c) {
     Value sum = f(c.back());
     for (double next : llvm::reverse(c.drop_back()))
@@ -95,7 +102,6 @@ struct Expander {
   Value log10(Value x);
   Value tanh(Value x);
   Value erf(Value x);
-  Value sine(Value x, bool cosine);
 };
 
 /// exp(x) = 2^n exp(r), r in [-ln2/2, ln2/2].
@@ -187,41 +193,14 @@ Value Expander::erf(Value x) {
   return select(less(magnitude, f(1)), near, far);
 }
 
-/// Reduced in f64, where n pi/2 is exact enough up to 2^50; the C library handles what lies beyond.
-Value Expander::sine(Value x, bool cosine) {
-  Value wide = b.create<arith::ExtFOp>(f64, x);
-  Value magic = d(0x1.8p52);
-  Value shifted = b.create<math::FmaOp>(wide, d(0.63661977236758134308), magic);
-  Value n = sub(shifted, magic);
-  Value quadrant = b.create<arith::TruncIOp>(i32, b.create<arith::BitcastOp>(i64, shifted));
-  Value reduced = b.create<math::FmaOp>(n, d(-1.57079632679489661923), wide);
-  reduced = b.create<math::FmaOp>(n, d(-6.12323399573676603587e-17), reduced);
-  Value r = b.create<arith::TruncFOp>(f32, reduced), z = mul(r, r);
-  Value sinTail = polynomial(z, {-0.1666666716337204, 0.008333329111337662, -0.00019839232845697552,
-                                 2.7173659873369616e-06});
-  Value cosTail =
-      polynomial(z, {0.04166664555668831, -0.0013887251261621714, 2.4425678930128925e-05});
-  Value sin = fma(mul(z, r), sinTail, r);
-  Value cos = fma(mul(z, z), cosTail, fma(z, f(-0.5), f(1)));
-  if (cosine)
-    quadrant = iadd(quadrant, i(1));
-  auto bit = [&](int64_t mask) {
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne,
-                                   b.create<arith::AndIOp>(quadrant, i(mask)), i(0));
-  };
-  Value value = select(bit(1), cos, sin);
-  Value near = select(bit(2), sub(f(0), value), value);
-  Value magnitude = abs(x);
-  Value huge = b.create<arith::AndIOp>(less(f(0x1p50), magnitude),
-                                       less(magnitude, f(std::numeric_limits<double>::infinity())));
-  auto branch = b.create<scf::IfOp>(TypeRange{f32}, huge, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value far = cosine ? Value(b.create<LLVM::CosOp>(x)) : Value(b.create<LLVM::SinOp>(x));
-  b.create<scf::YieldOp>(far);
-  b.setInsertionPointToStart(branch.elseBlock());
-  b.create<scf::YieldOp>(near);
-  return branch.getResult(0);
+/// An e such that the f32 `x` is below 2^e in magnitude, or not finite.
+int exponentOf(Value x) {
+  if (auto extended = x.getDefiningOp<arith::ExtFOp>();
+      extended && extended.getIn().getType().isF16())
+    return 16;
+  return isa_and_nonnull<math::SinOp, math::CosOp, math::TanhOp, math::ErfOp>(x.getDefiningOp())
+             ? 1
+             : 128;
 }
 
 /// The f32 expansion of an op; null if there is none.
@@ -236,8 +215,8 @@ Value expand(Operation *op) {
       .Case([&](math::Log10Op) { return e.log10(x); })
       .Case([&](math::TanhOp) { return e.tanh(x); })
       .Case([&](math::ErfOp) { return e.erf(x); })
-      .Case([&](math::SinOp) { return e.sine(x, false); })
-      .Case([&](math::CosOp) { return e.sine(x, true); })
+      .Case([&](math::SinOp) { return lowering::sine(e, x, /*cosine=*/false, exponentOf(x)); })
+      .Case([&](math::CosOp) { return lowering::sine(e, x, /*cosine=*/true, exponentOf(x)); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -281,7 +260,8 @@ struct TileCpuExpandMath : impl::TileCpuExpandMathBase<TileCpuExpandMath> {
       if (isa<math::MathDialect>(op->getDialect()))
         ops.push_back(op);
     });
-    for (Operation *op : ops) {
+    // Users first, so that they still see what made their operands.
+    for (Operation *op : llvm::reverse(ops)) {
       // These are instructions or LLVM expands them well.
       if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
               math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundOp,

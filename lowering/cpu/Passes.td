@@ -83,9 +83,9 @@ def TileCpuToLoops : Pass<"tile-cpu-to-loops", "::mlir::ModuleOp"> {
 def TileCpuExpandMath : Pass<"tile-cpu-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand f32 functions into arithmetic that vectorises, call libm for the rest";
   let description = [{
-    exp, exp2, log, log2, tanh, erf, sin and cos of f32 become straight-line code; their errors in
-    units in the last place are stated beside each expansion and held by a test. Everything else,
-    and all of f64, calls the C library.
+    exp, exp2, log, log2, log10, tanh, erf, sin and cos of f32 become straight-line code; their
+    errors in units in the last place are stated beside each expansion and held by a test.
+    Everything else, and all of f64, calls the C library.
 
     ```mlir
     // before
@@ -94,8 +94,7 @@ def TileCpuExpandMath : Pass<"tile-cpu-expand-math", "::mlir::ModuleOp"> {
     %y = llvm.call @atan(%x) : (f64) -> f64
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
 }
 
 def TileCpuEntry : Pass<"tile-cpu-entry", "::mlir::ModuleOp"> {

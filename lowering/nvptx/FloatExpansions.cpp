@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/nvptx/FloatExpansions.h"
+#include "lowering/Sine.h"
 
 using namespace mlir;
 
@@ -42,6 +43,14 @@ Value FloatArithmetic::bits(Value x) {
       lowering.builder.getIntegerType(type.getIntOrFloatBitWidth()), x);
 }
 Value FloatArithmetic::real(Value x) { return lowering.create<LLVM::BitcastOp>(type, x); }
+
+Value FloatArithmetic::negateIfOdd(Value x, Value number) {
+  Value low = number.getType().isInteger() ? number : bits(number);
+  if (!low.getType().isInteger(32))
+    low = lowering.create<LLVM::TruncOp>(lowering.builder.getI32Type(), low);
+  Value sign = lowering.create<LLVM::ShlOp>(low, lowering.i32(31));
+  return real(lowering.create<LLVM::XOrOp>(bits(x), sign));
+}
 
 Value FloatArithmetic::polynomial(Value x, Coefficients c) {
   Value sum = f(c.back());
@@ -162,17 +171,6 @@ Value FloatExpansions::erf(Value x) {
   return select(less(magnitude, f(1)), near, far);
 }
 
-/// An odd polynomial on [-pi/2, pi/2] (minimax, 6e-9 relative), negated where `half turns` is odd.
-/// One polynomial for sine and cosine alike, since the reduction is by pi: no quadrant to choose.
-Value FloatExpansions::sineOfReduced(Value r, Value halfTurns) {
-  Value z = mul(r, r);
-  Value tail = polynomial(z, {-0.16666659544584955, 0.00833306608299532, -0.0001980959012116109,
-                              2.6057507371023652e-06});
-  Value sine = fma(mul(z, r), tail, r);
-  Value sign = lowering.create<LLVM::ShlOp>(halfTurns, lowering.i32(31));
-  return real(lowering.create<LLVM::XOrOp>(bits(sine), sign));
-}
-
 /// pi/2 in three parts (Cody and Waite). The first difference is exact, since the first part is a
 /// multiple of 2^-22 and the result is below 2; the second is the only one that rounds at the size
 /// of the result. cos(x) = (-1)^n sin((2n + 1) pi/2 - |x|) with n = floor(|x| / pi), whose 2n + 1
@@ -195,11 +193,11 @@ Value FloatExpansions::nearSine(Value x, bool cosine) {
     for (double part : halfPi)
       r = fma(n, f(-2 * part), r);
   }
-  return sineOfReduced(r, bits(shifted));
+  return lowering::sineOfReduced(*this, r, shifted);
 }
 
 /// The same reduction in f64, where it is exact enough up to 2^50. Beyond that the result is NaN
-/// rather than noise.
+/// rather than noise: the reduction of lowering/Sine.h would do, but costs 12 registers.
 Value FloatExpansions::farSine(Value x, bool cosine) {
   Type f64 = lowering.builder.getF64Type();
   auto d = [&](double value) { return lowering.constantFloat(f64, value); };
@@ -214,10 +212,8 @@ Value FloatExpansions::farSine(Value x, bool cosine) {
   Value reduced = fmaWide(odd, d(-1.57079632679489661923), wide);
   reduced = fmaWide(odd, d(-6.12323399573676603587e-17), reduced);
   Value r = lowering.create<LLVM::FPTruncOp>(type, reduced);
-  Value halfTurns = lowering.create<LLVM::TruncOp>(
-      lowering.builder.getI32Type(),
-      lowering.create<LLVM::FPToSIOp>(lowering.builder.getI64Type(), turns));
-  Value result = sineOfReduced(cosine ? negate(r) : r, halfTurns);
+  Value halfTurns = lowering.create<LLVM::FPToSIOp>(lowering.builder.getI64Type(), turns);
+  Value result = lowering::sineOfReduced(*this, cosine ? negate(r) : r, halfTurns);
   return select(less(abs(x), f(0x1p50)), result, f(notANumber));
 }
 

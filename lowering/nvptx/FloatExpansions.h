@@ -13,15 +13,16 @@
 
 namespace tessera::nvptx {
 
-/// Arithmetic on one float type.
+/// Arithmetic on one float type; public for lowering/Sine.h.
 class FloatArithmetic {
 public:
   FloatArithmetic(FunctionLowering &lowering, Type type) : lowering(lowering), type(type) {}
 
-protected:
   using Coefficients = llvm::ArrayRef<double>; ///< lowest power first
 
   Value f(double value);
+  /// Flips the sign of an f32 if the last bit of `number`, an integer or an f32, is set.
+  Value negateIfOdd(Value x, Value number);
   Value add(Value x, Value y);
   Value sub(Value x, Value y);
   Value mul(Value x, Value y);
@@ -40,12 +41,13 @@ protected:
   /// The sine and cosine of the reduced argument, chosen and signed by the quadrant (i32).
   Value chooseQuadrant(Value quadrant, Value sine, Value cosine, bool wantCosine);
 
+protected:
   FunctionLowering &lowering;
   Type type;
 };
 
 /// Functions of an f32.
-class FloatExpansions : FloatArithmetic {
+class FloatExpansions : public FloatArithmetic {
 public:
   explicit FloatExpansions(FunctionLowering &lowering)
       : FloatArithmetic(lowering, lowering.builder.getF32Type()) {}
@@ -72,8 +74,6 @@ private:
     Value exponent, log; ///< x = 2^exponent * m; log of m
   };
   LogParts logParts(Value x);
-  /// sin(r), |r| <= pi/2, negated where `halfTurns` is odd.
-  Value sineOfReduced(Value r, Value halfTurns);
 };
 
 /// Functions of an f64.
