@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/tilegpu/LinearLayout.h"
+#include "dialects/tilegpu/BinarySpan.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,58 +22,13 @@ using llvm::StringRef;
 
 namespace tessera::tilegpu {
 
-namespace {
-
-bool isPowerOf2(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
-unsigned log2Exact(std::uint64_t value) {
-  assert(isPowerOf2(value) && "sizes are powers of two");
-  return llvm::countr_zero(value);
-}
-unsigned topBit(std::uint64_t value) { return 63 - llvm::countl_zero(value); }
-
-/// An echelon basis of a growing span. Each vector remembers which of the added ones it sums.
-class Span {
-public:
-  struct Vector {
-    std::uint64_t value, origin;
-  };
-  /// What is left of `vector` after subtracting the span, and the sum that was subtracted.
-  Vector reduce(std::uint64_t vector) const {
-    Vector rest{vector, 0};
-    for (const Vector &pivot : pivots)
-      if (rest.value >> topBit(pivot.value) & 1)
-        rest = {rest.value ^ pivot.value, rest.origin ^ pivot.origin};
-    return rest;
-  }
-  /// Adds a vector named `origin`; false, and the relation it satisfies, if it was in the span.
-  bool add(std::uint64_t vector, std::uint64_t origin, std::uint64_t *relation = nullptr) {
-    Vector rest = reduce(vector);
-    rest.origin ^= origin;
-    if (rest.value == 0) {
-      if (relation)
-        *relation = rest.origin;
-      return false;
-    }
-    // Sorted with the highest leading bit first, so that one pass of `reduce` is enough.
-    auto *place = llvm::find_if(pivots, [&](const Vector &v) { return v.value < rest.value; });
-    pivots.insert(place, rest);
-    return true;
-  }
-  unsigned size() const { return pivots.size(); }
-
-private:
-  SmallVector<Vector> pivots;
-};
-
-} // namespace
-
 std::string dim::out(unsigned index) { return "dim" + std::to_string(index); }
 
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
 
-static SmallVector<LinearLayout::OutDim> namedOuts(ArrayRef<std::int64_t> shape) {
+SmallVector<LinearLayout::OutDim> LinearLayout::namedOuts(ArrayRef<std::int64_t> shape) {
   SmallVector<LinearLayout::OutDim> outs;
   for (auto [index, size] : llvm::enumerate(shape))
     outs.push_back({dim::out(index), static_cast<std::int32_t>(size)});
@@ -321,7 +277,7 @@ std::string LinearLayout::str() const {
 //===----------------------------------------------------------------------===//
 
 unsigned LinearLayout::matrixRank() const {
-  Span span;
+  BinarySpan span;
   for (std::uint64_t column : columns())
     span.add(column, 0);
   return span.size();
@@ -338,7 +294,7 @@ bool LinearLayout::isPermutation() const {
 }
 
 std::int32_t LinearLayout::freeMask(StringRef in) const {
-  Span span;
+  BinarySpan span;
   for (const InDim &candidate : inDims) {
     std::int32_t mask = 0;
     for (auto [bit, column] : llvm::enumerate(candidate.bases))
@@ -356,7 +312,7 @@ SmallVector<std::int32_t> LinearLayout::registerRepresentatives() const {
   const InDim *in = findIn(dim::reg);
   if (!in)
     return least;
-  Span span;
+  BinarySpan span;
   SmallVector<std::uint64_t> relations(in->bases.size(), 0);
   for (auto [bit, column] : llvm::enumerate(in->bases))
     span.add(column, std::uint64_t(1) << bit, &relations[bit]);
@@ -397,266 +353,6 @@ SmallVector<unsigned> LinearLayout::consecutiveBits(StringRef in, unsigned outIn
     bits.push_back(*found);
   }
   return bits;
-}
-
-//===----------------------------------------------------------------------===//
-// Algebra
-//===----------------------------------------------------------------------===//
-
-LinearLayout LinearLayout::operator*(const LinearLayout &other) const {
-  SmallVector<OutDim> outs(outDims.begin(), outDims.end());
-  for (const OutDim &out : other.outDims) {
-    auto *same = llvm::find_if(outs, [&](const OutDim &o) { return o.name == out.name; });
-    if (same != outs.end())
-      same->size *= out.size;
-    else
-      outs.push_back(out);
-  }
-  // Coordinates of a basis vector of `from` among the product's outputs.
-  auto place = [&](const LinearLayout &from, std::uint64_t value, bool above) {
-    std::vector<std::int32_t> coordinates(outs.size(), 0);
-    Coordinates own = from.unflatten(value);
-    for (auto [out, coordinate] : llvm::zip_equal(from.outDims, own)) {
-      std::int32_t scale = 1;
-      if (above)
-        for (const OutDim &below : outDims)
-          if (below.name == out.name)
-            scale = below.size;
-      auto *target = llvm::find_if(outs, [&](const OutDim &o) { return o.name == out.name; });
-      coordinates[target - outs.begin()] = coordinate * scale;
-    }
-    return coordinates;
-  };
-  Bases bases;
-  auto append = [&](const LinearLayout &from, bool above) {
-    for (const InDim &in : from.inDims) {
-      auto same = llvm::find_if(bases, [&](const auto &b) { return b.first == in.name; });
-      if (same == bases.end())
-        same = bases.insert(bases.end(), {in.name, {}});
-      for (std::uint64_t value : in.bases)
-        same->second.push_back(place(from, value, above));
-    }
-  };
-  append(*this, false);
-  append(other, true);
-  return LinearLayout(bases, outs);
-}
-
-std::optional<LinearLayout> LinearLayout::divideLeft(const LinearLayout &left) const {
-  // The quotient: what is left of each input and output above the divisor's bits.
-  SmallVector<OutDim> outs;
-  for (const OutDim &out : outDims) {
-    std::int32_t below = 1;
-    for (const OutDim &o : left.outDims)
-      if (o.name == out.name)
-        below = o.size;
-    if (out.size % below != 0)
-      return std::nullopt;
-    outs.push_back({out.name, out.size / below});
-  }
-  Bases bases;
-  for (const InDim &in : inDims) {
-    unsigned skipped = left.inBits(in.name);
-    if (skipped > in.bases.size())
-      return std::nullopt;
-    std::vector<std::vector<std::int32_t>> vectors;
-    for (std::uint64_t value : ArrayRef(in.bases).drop_front(skipped)) {
-      Coordinates own = unflatten(value);
-      std::vector<std::int32_t> coordinates;
-      for (auto [coordinate, whole, out] : llvm::zip_equal(own, outDims, outs)) {
-        std::int32_t below = whole.size / out.size;
-        if (coordinate % below != 0)
-          return std::nullopt;
-        coordinates.push_back(coordinate / below);
-      }
-      vectors.push_back(std::move(coordinates));
-    }
-    bases.emplace_back(in.name, std::move(vectors));
-  }
-  LinearLayout quotient(bases, outs);
-  // The divisor's own part, and the order of dimensions, are checked by multiplying back.
-  LinearLayout product = left * quotient;
-  auto sorted = [](const LinearLayout &layout) {
-    SmallVector<std::pair<std::string, SmallVector<std::pair<std::string, std::int32_t>>>> all;
-    for (const InDim &in : layout.inDims)
-      for (auto [bit, value] : llvm::enumerate(in.bases)) {
-        all.push_back({in.name + std::to_string(bit), {}});
-        Coordinates own = layout.unflatten(value);
-        for (auto [out, coordinate] : llvm::zip_equal(layout.outDims, own))
-          all.back().second.push_back({out.name, coordinate});
-        llvm::sort(all.back().second);
-      }
-    llvm::sort(all);
-    return all;
-  };
-  if (sorted(product) != sorted(*this))
-    return std::nullopt;
-  return quotient;
-}
-
-LinearLayout LinearLayout::compose(const LinearLayout &outer) const {
-  LinearLayout result;
-  result.outDims = outer.outDims;
-  for (const InDim &in : inDims) {
-    InDim composed{in.name, {}};
-    for (std::uint64_t value : in.bases) {
-      Point point;
-      Coordinates own = unflatten(value);
-      for (auto [out, coordinate] : llvm::zip_equal(outDims, own)) {
-        assert(out.size <= outer.inSize(out.name) && "outputs fit the outer map's inputs");
-        point.emplace_back(out.name, coordinate);
-      }
-      composed.bases.push_back(outer.applyFlat(point));
-    }
-    result.inDims.push_back(std::move(composed));
-  }
-  return result;
-}
-
-std::optional<LinearLayout> LinearLayout::transferTo(const LinearLayout &target) const {
-  assert(llvm::equal(outDims, target.outDims) && "both lay out one tile");
-  Span image, kernel;
-  for (auto [bit, column] : llvm::enumerate(target.columns())) {
-    std::uint64_t relation = 0;
-    if (!image.add(column, std::uint64_t(1) << bit, &relation))
-      kernel.add(relation, 0);
-  }
-  LinearLayout result;
-  for (const InDim &in : llvm::reverse(target.inDims))
-    result.outDims.push_back({in.name, 1 << in.bases.size()});
-  // Inputs of the target side by side, the first in the low bits: `result`'s flat outputs. The
-  // kernel's echelon form clears high bits first, so that reducing a difference by it keeps block
-  // and warp wherever the target allows.
-  for (const InDim &in : inDims) {
-    unsigned position = 0, width = 0;
-    for (const InDim &candidate : target.inDims) {
-      if (candidate.name == in.name) {
-        width = candidate.bases.size();
-        break;
-      }
-      position += candidate.bases.size();
-    }
-    InDim moved{in.name, {}};
-    for (auto [bit, column] : llvm::enumerate(in.bases)) {
-      Span::Vector solution = image.reduce(column);
-      if (solution.value != 0)
-        return std::nullopt;
-      std::uint64_t own = bit < width ? std::uint64_t(1) << (position + bit) : 0;
-      moved.bases.push_back(own ^ kernel.reduce(solution.origin ^ own).value);
-    }
-    result.inDims.push_back(std::move(moved));
-  }
-  return result;
-}
-
-LinearLayout LinearLayout::invert() const {
-  assert(isBijective() && "only a bijection has an inverse");
-  return pseudoInvert();
-}
-
-LinearLayout LinearLayout::pseudoInvert() const {
-  assert(isSurjective() && "every output needs a preimage");
-  LinearLayout identity;
-  identity.outDims = outDims;
-  for (unsigned i = 0; i < outDims.size(); ++i) {
-    InDim in{outDims[i].name, {}};
-    for (unsigned bit = 0; bit < outBits(i); ++bit)
-      in.bases.push_back(std::uint64_t(1) << (outShift(i) + bit));
-    identity.inDims.push_back(std::move(in));
-  }
-  return *identity.transferTo(*this);
-}
-
-LinearLayout LinearLayout::sublayout(ArrayRef<StringRef> ins, ArrayRef<StringRef> outs) const {
-  LinearLayout result;
-  SmallVector<unsigned> kept;
-  for (StringRef name : outs)
-    for (unsigned i = 0; i < outDims.size(); ++i)
-      if (outDims[i].name == name) {
-        kept.push_back(i);
-        result.outDims.push_back(outDims[i]);
-      }
-  for (StringRef name : ins) {
-    const InDim *in = findIn(name);
-    if (!in)
-      continue;
-    InDim part{in->name, {}};
-    for (std::uint64_t value : in->bases) {
-      Coordinates own = unflatten(value), coordinates;
-      for (unsigned i : kept)
-        coordinates.push_back(own[i]);
-      part.bases.push_back(result.flatten(coordinates));
-    }
-    result.inDims.push_back(std::move(part));
-  }
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Changing a tile's shape
-//===----------------------------------------------------------------------===//
-
-LinearLayout LinearLayout::removeOut(unsigned index) const {
-  Bases all = bases();
-  SmallVector<std::int64_t> sizes = shape();
-  sizes.erase(sizes.begin() + index);
-  for (auto &in : all)
-    for (auto &vector : in.second)
-      vector.erase(vector.begin() + index);
-  return LinearLayout(all, sizes);
-}
-
-LinearLayout LinearLayout::insertOut(unsigned index) const {
-  Bases all = bases();
-  SmallVector<std::int64_t> sizes = shape();
-  sizes.insert(sizes.begin() + index, 1);
-  for (auto &in : all)
-    for (auto &vector : in.second)
-      vector.insert(vector.begin() + index, 0);
-  return LinearLayout(all, sizes);
-}
-
-LinearLayout LinearLayout::collapseOut(unsigned index) const {
-  return removeOut(index).insertOut(index);
-}
-
-LinearLayout LinearLayout::transposeOuts(ArrayRef<std::int32_t> permutation) const {
-  assert(permutation.size() == outDims.size() && "a permutation of the outputs");
-  Bases all = bases();
-  SmallVector<std::int64_t> old = shape(), sizes;
-  for (std::int32_t from : permutation)
-    sizes.push_back(old[from]);
-  for (auto &in : all)
-    for (auto &vector : in.second) {
-      std::vector<std::int32_t> moved;
-      for (std::int32_t from : permutation)
-        moved.push_back(vector[from]);
-      vector = std::move(moved);
-    }
-  return LinearLayout(all, sizes);
-}
-
-LinearLayout LinearLayout::reshapeOuts(ArrayRef<std::int64_t> shape) const {
-  // Flat outputs are row-major indices already: only their reading changes.
-  LinearLayout result = *this;
-  result.outDims.assign(namedOuts(shape));
-  assert(result.totalOutBits() == totalOutBits() && "as many elements as before");
-  return result;
-}
-
-LinearLayout LinearLayout::removeFreeRegisters() const {
-  LinearLayout result = *this;
-  std::int32_t mask = freeMask(dim::reg);
-  for (InDim &in : result.inDims) {
-    if (in.name != dim::reg)
-      continue;
-    SmallVector<std::uint64_t, 8> kept;
-    for (auto [bit, value] : llvm::enumerate(in.bases))
-      if (!(mask >> bit & 1))
-        kept.push_back(value);
-    in.bases = std::move(kept);
-  }
-  return result;
 }
 
 } // namespace tessera::tilegpu

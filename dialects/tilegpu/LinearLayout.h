@@ -266,6 +266,8 @@ private:
     llvm::SmallVector<std::uint64_t, 8> bases;
     bool operator==(const InDim &) const = default;
   };
+  /// Out dimensions dim0, dim1, ... of `shape`.
+  static llvm::SmallVector<OutDim> namedOuts(llvm::ArrayRef<std::int64_t> shape);
   const InDim *findIn(llvm::StringRef in) const;
   unsigned outBits(unsigned index) const;
   unsigned outShift(unsigned index) const;

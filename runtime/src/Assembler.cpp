@@ -95,6 +95,30 @@ Assembler &Assembler::get() {
   throw Error("no assembler for PTX is found (" + chosen().tried + ")");
 }
 
+std::vector<std::string> ptxasOptions(const std::string &target, int maxRegisters, bool lineInfo) {
+  std::vector<std::string> options{"--gpu-name=" + target, "--opt-level=3", "--verbose"};
+  if (lineInfo)
+    options.push_back("--generate-line-info");
+  if (maxRegisters > 0)
+    options.push_back("--maxrregcount=" + std::to_string(maxRegisters));
+  return options;
+}
+
+Assembled withoutSpills(std::vector<std::string> options, int maxRegisters,
+                        const std::function<Assembled(const std::vector<std::string> &)> &run) {
+  Assembled best = run(options);
+  for (const char *more : {"--register-usage-level=10", "--minnctapersm=1"}) {
+    if (best.spillBytes <= 0 || maxRegisters > 0)
+      break;
+    options.push_back(more);
+    Assembled next = run(options);
+    options.pop_back();
+    if (next.spillBytes < best.spillBytes)
+      best = std::move(next);
+  }
+  return best;
+}
+
 void readAssemblerLog(std::string_view log, Assembled &result) {
   while (!log.empty()) {
     auto end = log.find('\n');

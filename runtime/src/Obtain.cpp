@@ -130,7 +130,9 @@ KernelSpec specOf(const KernelDefinition &definition, const std::string &target,
 }
 
 std::string cacheKey(const KernelDefinition &definition, const KernelSpec &spec) {
-  std::string key = spec.key() + "compiler " + compilerIdentity() + "\n";
+  // How the assembler is called is the runtime's own, which may be another file than the compiler.
+  static const std::string runtime = buildIdOf(reinterpret_cast<const void *>(&cacheKey));
+  std::string key = spec.key() + "compiler " + compilerIdentity() + "\nruntime " + runtime + "\n";
   if (!definition.mlir.empty())
     key += "mlir\n" + definition.mlir;
   return key;

@@ -74,19 +74,23 @@ public:
   Assembled assemble(std::string_view ptx, const std::string &target, int maxRegisters,
                      bool lineInfo) override {
     const std::string text(ptx); // read up to a terminating zero
+    return withoutSpills(ptxasOptions(target, maxRegisters, lineInfo), maxRegisters,
+                         [&](const std::vector<std::string> &options) {
+                           return assembleWith(text, target, options);
+                         });
+  }
+
+private:
+  Assembled assembleWith(const std::string &ptx, const std::string &target,
+                         const std::vector<std::string> &options) {
     Handle handle = nullptr;
-    if (api_.create(&handle, text.size(), text.c_str()) != success)
+    if (api_.create(&handle, ptx.size(), ptx.c_str()) != success)
       throw Error(version_ + " cannot start");
     struct Closer {
       Api &api;
       Handle handle;
       ~Closer() { api.destroy(&handle); }
     } closer{api_, handle};
-    std::vector<std::string> options{"--gpu-name=" + target, "--opt-level=3", "--verbose"};
-    if (lineInfo)
-      options.push_back("--generate-line-info");
-    if (maxRegisters > 0)
-      options.push_back("--maxrregcount=" + std::to_string(maxRegisters));
     std::vector<const char *> pointers;
     for (const std::string &option : options)
       pointers.push_back(option.c_str());
@@ -104,7 +108,6 @@ public:
     return result;
   }
 
-private:
   static std::string log(Handle handle, int (*sizeOf)(Handle, std::size_t *),
                          int (*read)(Handle, char *)) {
     std::size_t size = 0;

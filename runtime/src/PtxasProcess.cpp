@@ -102,11 +102,17 @@ public:
     fs::path source = folder.path / "kernel.ptx", cubin = folder.path / "kernel.cubin",
              log = folder.path / "log";
     std::ofstream(source, std::ios::binary) << ptx;
-    std::vector<std::string> command{path_, "-v", "-O3", "-arch=" + target, source, "-o", cubin};
-    if (lineInfo)
-      command.push_back("--generate-line-info");
-    if (maxRegisters > 0)
-      command.push_back("--maxrregcount=" + std::to_string(maxRegisters));
+    return withoutSpills(ptxasOptions(target, maxRegisters, lineInfo), maxRegisters,
+                         [&](const std::vector<std::string> &options) {
+                           std::vector<std::string> command{path_, source, "-o", cubin};
+                           command.insert(command.end(), options.begin(), options.end());
+                           return assembleWith(command, target, cubin, log);
+                         });
+  }
+
+private:
+  Assembled assembleWith(const std::vector<std::string> &command, const std::string &target,
+                         const fs::path &cubin, const fs::path &log) {
     int status = runProgram(command, log);
     std::string text = slurp(log), code = slurp(cubin);
     if (status != 0 || code.empty())

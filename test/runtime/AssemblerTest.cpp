@@ -61,6 +61,31 @@ const char *const serialisedPtx = R"(
 }
 )";
 
+/// What `withoutSpills` asks of an assembler that spills `spills[i]` bytes at its i-th run.
+std::vector<std::string> lastWordOfEachRun(std::vector<int> spills, int maxRegisters,
+                                           int expectedSpill) {
+  std::vector<std::string> words;
+  Assembled made =
+      withoutSpills({"first"}, maxRegisters, [&](const std::vector<std::string> &options) {
+        Assembled result;
+        result.spillBytes = spills.at(words.size());
+        words.push_back(options.back());
+        return result;
+      });
+  EXPECT_EQ(made.spillBytes, expectedSpill);
+  return words;
+}
+
+TEST(WithoutSpills, RetriesOnlyCodeThatSpillsAndKeepsTheBest) {
+  const std::string level = "--register-usage-level=10", whole = "--minnctapersm=1";
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(lastWordOfEachRun({0}, 0, 0), Words{"first"});
+  EXPECT_EQ(lastWordOfEachRun({8, 0}, 0, 0), (Words{"first", level}));
+  EXPECT_EQ(lastWordOfEachRun({8, 4, 0}, 0, 0), (Words{"first", level, whole}));
+  EXPECT_EQ(lastWordOfEachRun({8, 16, 12}, 0, 8), (Words{"first", level, whole}));
+  EXPECT_EQ(lastWordOfEachRun({8}, 24, 8), Words{"first"}) << "the limit was asked for";
+}
+
 using Make = std::unique_ptr<Assembler> (*)(std::string &why);
 
 class RealAssembler : public ::testing::TestWithParam<std::pair<const char *, Make>> {

@@ -4,18 +4,20 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Four, in this order unless TESSERA_ASSEMBLER names one (ptxcompiler, ptxas, nvjitlink, driver):
-// NVIDIA's PTX compiler library in this process; a ptxas process, which makes the same code; nvJitLink,
-// which compiles for a later link and needs up to half as many registers again; and the driver's own,
-// which needs a GPU.
+// NVIDIA's PTX compiler library in this process; a ptxas process, which makes the same code;
+// nvJitLink, which compiles for a later link and needs up to half as many registers again; and the
+// driver's own, which needs a GPU.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "tessera/runtime/Compiler.h"
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera {
 
@@ -46,6 +48,17 @@ public:
 protected:
   std::string version_, path_;
 };
+
+/// The words that ptxas, and the library of its code, are given beside the files' names.
+/// `maxRegisters` of 0 sets no limit.
+std::vector<std::string> ptxasOptions(const std::string &target, int maxRegisters, bool lineInfo);
+
+/// What `run` makes of `options`; where that spills although no register limit was asked for, the
+/// first of two retries that does not, or else the one that spills least. As a whole program a
+/// kernel is compiled for occupancy, and a few bytes are spilled to stay below a step in it; the
+/// retries make registers matter more than occupancy.
+Assembled withoutSpills(std::vector<std::string> options, int maxRegisters,
+                        const std::function<Assembled(const std::vector<std::string> &)> &run);
 
 /// Reads registers, spills, stack and advisories (C75xx and warnings) of the kernel out of what an
 /// assembler printed in verbose mode. With several kernels in one PTX, the largest numbers.
