@@ -74,20 +74,26 @@ struct Expander {
     x = select(less(x, f(low)), f(low), x);
     return select(less(f(high), x), f(high), x);
   }
-  /// x * 2^n for n in [-252, 254], in two steps so that neither factor leaves the range.
-  Value scale(Value x, Value n) {
-    Value half = right(n, 1);
-    auto power = [&](Value e) { return real(left(iadd(e, i(127)), 23)); };
-    return mul(mul(x, power(half)), power(isub(n, half)));
-  }
-
   struct Rounded {
-    Value real, integer;
+    Value real, shifted; ///< n; a float whose last bits are n
   };
-  /// Nearest integer of a small x, by adding 1.5 * 2^23. No conversion, so NaN does no harm.
-  Rounded round(Value x) {
-    Value shifted = add(x, f(12582912.0));
-    return {sub(shifted, f(12582912.0)), isub(bits(shifted), i(0x4b400000))};
+  /// Nearest integer of a small x * factor, by adding 1.5 * 2^23. No conversion, so NaN does no
+  /// harm.
+  Rounded round(Value x, double factor) {
+    Value magic = f(12582912.0);
+    Value shifted = factor == 1 ? add(x, magic) : fma(x, f(factor), magic);
+    return {sub(shifted, magic), shifted};
+  }
+  /// 2^n in two factors, neither of which leaves the range for n in [-158, 134].
+  struct Power {
+    Value first, second;
+  };
+  Power powerOf2(const Rounded &n) {
+    Value negative = less(n.real, f(0));
+    auto exponent = [&](int64_t e) { return i((127 + e) << 23); };
+    // All but n of the shifted float is shifted out.
+    Value first = iadd(left(bits(n.shifted), 23), select(negative, exponent(32), exponent(-8)));
+    return {real(first), select(negative, f(0x1p-32), f(0x1p8))};
   }
 
   Value exp(Value x);
@@ -107,22 +113,25 @@ struct Expander {
 /// exp(x) = 2^n exp(r), r in [-ln2/2, ln2/2].
 Value Expander::exp(Value x) {
   x = clamp(x, -105, 90);
-  Rounded n = round(mul(x, f(1.44269504088896340736)));
+  Rounded n = round(x, 1.44269504088896340736);
   Value r = fma(n.real, f(-0.693359375), x);
   r = fma(n.real, f(2.12194440054690583e-4), r);
   Value tail = polynomial(r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336,
                               0.008369418792426586, 0.0013813142431899905});
-  return scale(add(fma(mul(r, r), tail, r), f(1)), n.integer);
+  Power power = powerOf2(n);
+  Value lessOne = fma(mul(r, r), tail, r);
+  return mul(fma(lessOne, power.first, power.first), power.second);
 }
 
 /// exp2(x) = 2^n exp2(r), r in [-1/2, 1/2].
 Value Expander::exp2(Value x) {
   x = clamp(x, -152, 130);
-  Rounded n = round(x);
+  Rounded n = round(x, 1);
   Value r = sub(x, n.real);
   Value tail = polynomial(r, {0.6931471824645996, 0.24022647738456726, 0.05550329387187958,
                               0.009618449956178665, 0.0013400170719251037, 0.00015352315676864237});
-  return scale(fma(r, tail, f(1)), n.integer);
+  Power power = powerOf2(n);
+  return mul(fma(tail, mul(r, power.first), power.first), power.second);
 }
 
 /// m in [sqrt(1/2), sqrt(2)); subnormals are scaled up first.

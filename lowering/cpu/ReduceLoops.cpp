@@ -8,6 +8,9 @@
 // vectorises for any region without reassociating inside it), then fold into each other as a tree.
 // Along another axis the rows of the result are the lanes.
 //
+// The largest or smallest f32 is found among integers in the same order: one instruction where
+// arith.maximumf, which has to mind NaN and the signs of zeros, takes seven in a long chain.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lowering/cpu/LoopEmitter.h"
@@ -31,6 +34,28 @@ FailureOr<SmallVector<Value>> LoopEmitter::combine(tile::ReduceOp op, ValueRange
   for (Value value : block.getTerminator()->getOperands())
     results.push_back(scalar(value));
   return results;
+}
+
+/// The one op of the combine region, if it is arith.maximumf or arith.minimumf of f32.
+static Operation *extremumOf(tile::ReduceOp op) {
+  Block &block = op.getCombine().front();
+  if (block.getNumArguments() != 2 || !block.getArgument(0).getType().isF32() ||
+      !llvm::hasNItems(block.without_terminator(), 1))
+    return nullptr;
+  Operation *inner = &block.front();
+  bool known = isa<arith::MaximumFOp, arith::MinimumFOp>(inner) &&
+               block.getTerminator()->getOperand(0) == inner->getResult(0) &&
+               inner->getOperand(0) != inner->getOperand(1) &&
+               llvm::all_of(inner->getOperands(), [](Value v) { return isa<BlockArgument>(v); });
+  return known ? inner : nullptr;
+}
+
+/// An f32's bits as an integer in the order of the numbers, and back: where the sign is set, the
+/// others are flipped.
+static Value flipBelowZero(ImplicitLocOpBuilder &b, Value bits) {
+  Value sign = b.create<arith::ShRSIOp>(bits, b.create<arith::ConstantIntOp>(31, 32));
+  Value others = b.create<arith::AndIOp>(sign, b.create<arith::ConstantIntOp>(INT32_MAX, 32));
+  return b.create<arith::XOrIOp>(bits, others);
 }
 
 LogicalResult LoopEmitter::emitReduce(tile::ReduceOp op) {
@@ -107,6 +132,34 @@ LogicalResult LoopEmitter::emitReduce(tile::ReduceOp op) {
     return success(!hasError);
   }
 
+  Operation *extremum = extremumOf(op);
+  bool largest = isa_and_nonnull<arith::MaximumFOp>(extremum);
+  if (extremum)
+    lanes.front().element = b.getI32Type();
+  auto toLanes = [&](SmallVector<Value> values) {
+    if (!extremum)
+      return values;
+    Value x = values.front();
+    Value ordered = flipBelowZero(b, b.create<arith::BitcastOp>(b.getI32Type(), x));
+    // NaN goes beyond the numbers, to the end that wins.
+    Value nan = b.create<arith::ConstantIntOp>(largest ? INT32_MAX : INT32_MIN, 32);
+    Value isNan = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
+    return SmallVector<Value>{b.create<arith::SelectOp>(isNan, nan, ordered)};
+  };
+  auto foldLanes = [&](Value lane, ValueRange values) {
+    if (!extremum)
+      return fold(lanes, lane, values);
+    Value have = read(lanes.front(), lane);
+    Value next = largest ? Value(b.create<arith::MaxSIOp>(have, values.front()))
+                         : Value(b.create<arith::MinSIOp>(have, values.front()));
+    write(lanes.front(), lane, next);
+  };
+  auto resultOf = [&](const Slot &lane) {
+    Value result = read(lane, zero);
+    return extremum ? Value(b.create<arith::BitcastOp>(b.getF32Type(), flipBelowZero(b, result)))
+                    : result;
+  };
+
   int64_t extent = shape[axis], width = 1;
   while (width * 2 <= std::min(extent, reduceLanes))
     width *= 2;
@@ -116,8 +169,8 @@ LogicalResult LoopEmitter::emitReduce(tile::ReduceOp op) {
       // The lane is the step itself; recover it from the index rather than from the loop.
       guarded(steps, make, op.getSources(), {}, {}, [&](const Index &at) {
         Value lane = from == zero ? at[axis] : b.create<arith::SubIOp>(at[axis], from).getResult();
-        SmallVector<Value> values = sourcesAt(at);
-        first ? store(lanes, lane, values) : fold(lanes, lane, values);
+        SmallVector<Value> values = toLanes(sourcesAt(at));
+        first ? store(lanes, lane, values) : foldLanes(lane, values);
       });
     };
     part(zero, width, true);
@@ -131,16 +184,16 @@ LogicalResult LoopEmitter::emitReduce(tile::ReduceOp op) {
         SmallVector<Value> upper;
         for (const Slot &slot : lanes)
           upper.push_back(read(slot, add(lane, i64(half))));
-        fold(lanes, lane, upper);
+        foldLanes(lane, upper);
       });
     if (outer.empty()) {
       for (unsigned i = 0; i < count; ++i)
-        scalars[op.getResult(i)] = read(lanes[i], zero);
+        scalars[op.getResult(i)] = resultOf(lanes[i]);
       return;
     }
     Value position = linear(outer, index);
     for (unsigned i = 0; i < count; ++i)
-      write(slots[i], position, read(lanes[i], zero));
+      write(slots[i], position, resultOf(lanes[i]));
   };
   Index index;
   std::function<void()> descend = [&] {

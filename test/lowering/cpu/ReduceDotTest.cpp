@@ -152,6 +152,56 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Reduce,
                                          Shape{1, 64}, Shape{64, 1}, Shape{4, 128}, Shape{2, 4, 8},
                                          Shape{4, 1, 16}, Shape{8, 2, 4}));
 
+/// One special value among others: the order counts -0 before +0, and a NaN of either sign wins.
+TEST(ReduceExtremes, NanInfinityAndTheSignsOfZeros) {
+  const double nan = std::nan(""), infinity = INFINITY;
+  struct Case {
+    double most, one, largest, smallest;
+  };
+  const std::vector<Case> cases{{-0.0, 0.0, 0.0, -0.0},
+                                {0.0, -0.0, 0.0, -0.0},
+                                {-1, -2, -1, -2},
+                                {-1, 2, 2, -1},
+                                {3, infinity, infinity, 3},
+                                {3, -infinity, 3, -infinity},
+                                {-infinity, -infinity, -infinity, -infinity},
+                                {-0x1p-149, 0.0, 0.0, -0x1p-149},
+                                {infinity, nan, nan, nan},
+                                {-infinity, -nan, nan, nan},
+                                {1, -nan, nan, nan}};
+  for (bool largest : {true, false}) {
+    Kernel kernel(substitute(R"(
+func.func @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel} {
+  %i = tile.arange 0 : tensor<256xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<256x!tile.ptr<f32>>
+  %xp = tile.ptr_add %xs, %i : tensor<256x!tile.ptr<f32>>, tensor<256xi32>
+  %v = tile.load %xp : tensor<256x!tile.ptr<f32>>
+  %m = tile.reduce(%v) axis 0 : (tensor<256xf32>) -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.$op %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %y, %m : !tile.ptr<f32>
+  return
+})",
+                             {{"op", largest ? "maximumf" : "minimumf"}}));
+    for (const Case &test : cases)
+      for (size_t at : {0, 1, 63, 64, 255}) {
+        std::vector<float> x(256, float(test.most));
+        x[at] = float(test.one);
+        float got = 0, expected = float(largest ? test.largest : test.smallest);
+        kernel.run({std::uint64_t(x.data()), std::uint64_t(&got)});
+        SCOPED_TRACE(testing::Message() << test.one << " at " << at << " among " << test.most);
+        if (std::isnan(expected)) {
+          EXPECT_TRUE(std::isnan(got)) << got;
+        } else {
+          EXPECT_EQ(got, expected);
+          EXPECT_EQ(std::signbit(got), std::signbit(expected));
+        }
+      }
+  }
+}
+
 TEST(ReduceSeveral, ArgmaxKeepsTheFirstOfTies) {
   Kernel kernel(R"(
 func.func @k(%x: !tile.ptr<f32>, %value: !tile.ptr<f32>, %index: !tile.ptr<i32>) attributes {tile.kernel} {
