@@ -1,12 +1,14 @@
 # The one lit suite: .mlir, .test and .ptx files below test/.
 #
 # Tools on the path: tessera-opt, tessera (from the build), FileCheck, not, split-file, llc, opt,
-# mlir-translate (from LLVM). Substitutions: %ptxas, %inputs (the Inputs folder beside the test).
+# mlir-translate (from LLVM). Substitutions: %ptxas, %inputs (the Inputs folder beside the test),
+# %python, %tools (the folder of the build's programs).
 # Features, for REQUIRES: and UNSUPPORTED: lines
 #   assembler  ptxas was found, so PTX can be assembled
 #   gpu        a CUDA driver and at least one device are here
 import ctypes
 import os
+import sys
 
 import lit.formats
 
@@ -39,6 +41,8 @@ config.environment["PATH"] = os.pathsep.join(
     ]
 )
 config.substitutions.append(("%inputs", "%S/Inputs"))
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%tools", os.path.join(config.tessera_build, "bin")))
 if config.ptxas and not config.ptxas.endswith("-NOTFOUND"):
     config.available_features.add("assembler")
     config.substitutions.append(("%ptxas", config.ptxas))

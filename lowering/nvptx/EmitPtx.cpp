@@ -9,6 +9,8 @@
 
 #include "lowering/nvptx/EmitPtx.h"
 #include "tessera/runtime/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -35,6 +37,19 @@ namespace tessera::nvptx {
 /// PTX 8.3 has everything that is emitted and is taken by CUDA 12.3 and later.
 static constexpr const char *ptxFeature = "+ptx83";
 
+/// The architectures that this LLVM knows and that have the instructions that are emitted.
+static std::vector<std::string> knownTargets(const llvm::MCSubtargetInfo &info) {
+  std::vector<std::string> known;
+  for (const llvm::SubtargetSubTypeKV &processor : info.getAllProcessorDescriptions()) {
+    llvm::StringRef number = processor.Key;
+    unsigned version = 0;
+    if (!number.consume_front("sm_") || number.consumeInteger(10, version) || version < 80)
+      continue;
+    known.push_back(processor.Key);
+  }
+  return known;
+}
+
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const std::string &target) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -47,14 +62,18 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const std::string &target
   const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     throw Error("no code generator for NVIDIA GPUs: " + error);
+  // LLVM itself only prints that it does not know a processor, and goes on with another.
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(backend->createMCSubtargetInfo(triple, "", ""));
+  if (const auto known = knownTargets(*info); !llvm::is_contained(known, target))
+    throw Error("expected a target of cpu, " + llvm::join(known, ", ") + ", got '" + target + "'");
   llvm::TargetOptions options;
   // a * b + c is one instruction, as nvcc has it.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(
       backend->createTargetMachine(triple, target, ptxFeature, options, llvm::Reloc::PIC_,
                                    std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(target))
-    throw Error("expected a GPU that the code generator knows, got '" + target + "'");
+  if (!machine)
+    throw Error("no code generator for '" + target + "'");
   return machine;
 }
 

@@ -159,6 +159,7 @@ std::unique_ptr<llvm::Module> Compilation::translate() {
 }
 
 std::string Compilation::run(Stage last) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(spec.target);
   prepare();
   if (!hasLayouts(module)) {
     passBy("tile");
@@ -170,7 +171,6 @@ std::string Compilation::run(Stage last) {
   if (last <= Stage::tilegpu)
     return textOf(module);
 
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(spec.target);
   std::unique_ptr<llvm::Module> code;
   timed("llvm", [&] {
     runPasses([](PassManager &manager) { manager.addPass(createTileGPUToLLVM()); });
@@ -223,8 +223,8 @@ void compileForNvptx(ModuleOp module, const KernelSpec &spec, const CompilerServ
   Compilation(module, spec, image).run(Stage::ptx);
   Assembled assembled;
   lowering::timed(image, "cubin", [&] {
-    assembled = services.assemble(image.ptx, spec.target, spec.options.maxRegisters,
-                                  spec.options.lineInfo);
+    assembled =
+        services.assemble(image.ptx, spec.target, spec.options.maxRegisters, spec.options.lineInfo);
   });
   image.code = std::move(assembled.cubin);
   image.report.registers = assembled.registers;

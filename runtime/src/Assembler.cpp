@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tessera/runtime/Assembler.h"
+#include "Settings.h"
 #include "tessera/runtime/Error.h"
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace tessera {
 namespace {
@@ -30,24 +30,20 @@ Choice choose() {
                                    {"ptxas", Assembler::ptxas},
                                    {"nvjitlink", Assembler::nvJitLink},
                                    {"driver", Assembler::driver}};
-  const char *wanted = std::getenv("TESSERA_ASSEMBLER");
-  if (wanted && !*wanted)
-    wanted = nullptr;
+  const auto wanted = detail::setting("TESSERA_ASSEMBLER");
+  if (wanted && std::ranges::none_of(kinds, [&](const Kind &kind) { return *wanted == kind.name; }))
+    throw Error("expected TESSERA_ASSEMBLER to be ptxcompiler, ptxas, nvjitlink or driver, got '" +
+                *wanted + "'");
+  detail::folderSetting("TESSERA_CUDA_PATH");
   Choice choice;
-  bool known = !wanted;
   for (const Kind &kind : kinds) {
-    if (wanted && std::strcmp(wanted, kind.name) != 0)
+    if (wanted && *wanted != kind.name)
       continue;
-    known = true;
     std::string why;
     if ((choice.assembler = kind.make(why)))
       return choice;
     choice.tried += (choice.tried.empty() ? "" : "; ") + std::string(kind.name) + ": " + why;
   }
-  if (!known)
-    choice.tried =
-        std::string("expected ptxcompiler, ptxas, nvjitlink or driver in TESSERA_ASSEMBLER, got ") +
-        wanted;
   return choice;
 }
 
@@ -92,8 +88,10 @@ Assembler *Assembler::find() { return chosen().assembler.get(); }
 Assembler &Assembler::get() {
   if (Assembler *assembler = find())
     return *assembler;
-  throw Error("no assembler for PTX is found (" + chosen().tried + ")");
+  throw Error("no assembler for PTX is found (" + whyNone() + ")");
 }
+
+std::string Assembler::whyNone() { return find() ? "" : chosen().tried; }
 
 std::vector<std::string> ptxasOptions(const std::string &target, int maxRegisters, bool lineInfo) {
   std::vector<std::string> options{"--gpu-name=" + target, "--opt-level=3", "--verbose"};

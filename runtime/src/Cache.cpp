@@ -9,12 +9,12 @@
 
 #include "tessera/runtime/Cache.h"
 #include "Hash.h"
+#include "Settings.h"
 #include "tessera/runtime/Error.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -33,22 +33,19 @@ constexpr std::size_t headerBytes = sizeof magic + sizeof(std::uint64_t);
 constexpr const char *extension = ".tessera";
 
 std::string defaultDirectory() {
-  auto variable = [](const char *name) -> std::string {
-    const char *value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (variable("TESSERA_CACHE") == "0")
+  using detail::setting;
+  if (!detail::switchSetting("TESSERA_CACHE", true))
     return "";
   // What is found here is not compiled, so nothing of it would be dumped or overridden; and code
   // from an override would be found by every later run.
-  if (!variable("TESSERA_DUMP").empty() || !variable("TESSERA_OVERRIDE").empty())
+  if (setting("TESSERA_DUMP") || setting("TESSERA_OVERRIDE"))
     return "";
-  if (std::string given = variable("TESSERA_CACHE_DIR"); !given.empty())
-    return given;
-  if (std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
-    return xdg + "/tessera";
-  if (std::string home = variable("HOME"); !home.empty())
-    return home + "/.cache/tessera";
+  if (auto given = setting("TESSERA_CACHE_DIR"))
+    return *given;
+  if (auto xdg = setting("XDG_CACHE_HOME"))
+    return *xdg + "/tessera";
+  if (auto home = setting("HOME"))
+    return *home + "/.cache/tessera";
   return "";
 }
 
@@ -259,6 +256,9 @@ std::vector<Cache::Entry> Cache::entries() const {
     }
     found.push_back(std::move(entry));
   }
+  // What another process removes meanwhile is no error, nor is a cache that nobody used yet.
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw Error(directory_ + ": cannot be read: " + error.message());
   std::ranges::sort(found, [](const Entry &a, const Entry &b) {
     return a.usedSeconds != b.usedSeconds ? a.usedSeconds > b.usedSeconds : a.path < b.path;
   });
@@ -268,12 +268,17 @@ std::vector<Cache::Entry> Cache::entries() const {
 std::size_t Cache::trim(std::uint64_t bytes) {
   std::uint64_t kept = 0;
   std::size_t removed = 0;
+  std::string failed;
   for (const Entry &entry : entries()) {
     if (kept + entry.bytes <= bytes)
       kept += entry.bytes;
     else if (unlink(entry.path.c_str()) == 0)
       ++removed;
+    else if (errno != ENOENT && failed.empty())
+      failed = entry.path + ": cannot be removed: " + std::strerror(errno);
   }
+  if (!failed.empty())
+    throw Error(failed);
   return removed;
 }
 

@@ -8,8 +8,8 @@
 
 #include "tessera/runtime/Device.h"
 #include "Context.h"
+#include "Settings.h"
 #include "tessera/runtime/Error.h"
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <thread>
@@ -17,11 +17,6 @@
 
 namespace tessera {
 namespace {
-
-std::string wantedTarget() {
-  const char *target = std::getenv("TESSERA_TARGET");
-  return target ? target : "";
-}
 
 DeviceInfo readCpu() {
   DeviceInfo info;
@@ -61,7 +56,7 @@ int Device::gpuCount() {
 }
 
 std::string Device::whyNoGpu() {
-  if (wantedTarget() == "cpu")
+  if (detail::targetSetting() == "cpu")
     return "TESSERA_TARGET=cpu";
   return cuda::driverProblem();
 }
@@ -78,8 +73,8 @@ const DeviceInfo &Device::info() const {
 std::string Device::target() const {
   if (!isGpu())
     return "cpu";
-  std::string wanted = wantedTarget();
-  return wanted.empty() ? info().target : wanted;
+  const auto wanted = detail::targetSetting();
+  return wanted ? *wanted : info().target;
 }
 
 } // namespace tessera

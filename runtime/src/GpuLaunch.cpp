@@ -8,9 +8,8 @@
 
 #include "Facts.h"
 #include "LoadedKernel.h"
+#include "Settings.h"
 #include "tessera/runtime/Error.h"
-#include <cstdlib>
-#include <cstring>
 
 namespace tessera::detail {
 namespace {
@@ -18,10 +17,7 @@ namespace {
 constexpr std::size_t maxTensorMaps = 16;
 
 bool synchroniseAfterLaunch() {
-  static const bool wanted = [] {
-    const char *value = std::getenv("TESSERA_SYNC");
-    return value && *value && std::strcmp(value, "0") != 0;
-  }();
+  static const bool wanted = switchSetting("TESSERA_SYNC", false);
   return wanted;
 }
 
@@ -33,6 +29,7 @@ void launchOnGpu(const LoadedKernel &kernel, StreamState &stream,
   GpuContext &context = *kernel.context;
   const cuda::Driver &driver = context.driver();
   context.requireAlive();
+  const bool synchronises = synchroniseAfterLaunch();
   CurrentContext current(context);
 
   void *parameters[maxSlots + maxTensorMaps + 1];
@@ -83,7 +80,7 @@ void launchOnGpu(const LoadedKernel &kernel, StreamState &stream,
   cuda::Result result = driver.launchKernelEx(&config, kernel.function, parameters, nullptr);
   context.check(result, "cuLaunchKernelEx", &note);
   stream.trail.add(note);
-  if (synchroniseAfterLaunch() && !stream.capturing()) [[unlikely]] {
+  if (synchronises && !stream.capturing()) [[unlikely]] {
     std::uint64_t launched = stream.trail.launched();
     context.check(driver.streamSynchronize(stream.handle), "cuStreamSynchronize", &note);
     stream.trail.finished(launched);

@@ -8,6 +8,7 @@
 
 #include "Obtain.h"
 #include "CompilerLoader.h"
+#include "Settings.h"
 #include "tessera/runtime/Assembler.h"
 #include "tessera/runtime/Cache.h"
 #include "tessera/runtime/Compilation.h"
@@ -16,8 +17,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <set>
@@ -39,10 +38,7 @@ Log &log() {
 }
 
 std::atomic<bool> &forbidden() {
-  static std::atomic<bool> flag = [] {
-    const char *value = std::getenv("TESSERA_FORBID_COMPILE");
-    return value && *value && std::strcmp(value, "0") != 0;
-  }();
+  static std::atomic<bool> flag = detail::switchSetting("TESSERA_FORBID_COMPILE", false);
   return flag;
 }
 
@@ -143,6 +139,8 @@ std::shared_ptr<const KernelImage> obtain(const KernelDefinition &definition,
                                           const std::function<std::string()> &reason) {
   Cache &cache = Cache::instance();
   Stopwatch stopwatch;
+  // Asked before any cache, so that a wrong value is said whatever was compiled before.
+  const bool forbidden = compilingForbidden();
   auto lookUp = [&]() -> std::shared_ptr<const KernelImage> {
     Cache::Found found = cache.find(key);
     if (found.fromDisk)
@@ -151,7 +149,7 @@ std::shared_ptr<const KernelImage> obtain(const KernelDefinition &definition,
   };
   if (auto image = lookUp())
     return image;
-  if (compilingForbidden())
+  if (forbidden)
     throw LaunchError("compiling is forbidden, and the code for " + spec.target +
                       " is not cached (" + reason() + ")");
   InFlight alone(key);

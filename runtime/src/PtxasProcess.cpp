@@ -101,7 +101,12 @@ public:
     TemporaryFolder folder;
     fs::path source = folder.path / "kernel.ptx", cubin = folder.path / "kernel.cubin",
              log = folder.path / "log";
-    std::ofstream(source, std::ios::binary) << ptx;
+    std::ofstream file(source, std::ios::binary);
+    file << ptx;
+    file.close();
+    if (!file)
+      throw Error(version_ + " cannot be given the PTX: " + source.string() +
+                  " cannot be written: " + std::strerror(errno));
     return withoutSpills(ptxasOptions(target, maxRegisters, lineInfo), maxRegisters,
                          [&](const std::vector<std::string> &options) {
                            std::vector<std::string> command{path_, source, "-o", cubin};

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadPool.h"
+#include "Settings.h"
 #include <algorithm>
-#include <cstdlib>
 #include <pthread.h>
 
 namespace tessera::detail {
@@ -18,9 +18,8 @@ std::atomic<ThreadPool *> pool{nullptr};
 thread_local bool inside = false;
 
 unsigned wantedThreads() {
-  if (const char *text = std::getenv("TESSERA_CPU_THREADS"))
-    if (int threads = std::atoi(text); threads > 0)
-      return unsigned(std::min(threads, 4096));
+  if (const auto threads = numberSetting("TESSERA_CPU_THREADS", 1, 4096))
+    return unsigned(*threads);
   return std::max(1u, std::thread::hardware_concurrency());
 }
 

@@ -35,7 +35,9 @@ void addInfoCommand(CLI::App &app) {
       fmt::print("Assembler: {}{}{}\n", assembler->version(), assembler->path().empty() ? "" : ", ",
                  assembler->path());
     else
-      fmt::print("Assembler: none found (install a CUDA toolkit, or set TESSERA_CUDA_PATH)\n");
+      fmt::print(
+          "Assembler: none found (install a CUDA toolkit, or set TESSERA_CUDA_PATH)\n    {}\n",
+          Assembler::whyNone());
     fmt::print("Kernels are compiled for {}\n", Device::best().target());
   });
 }

@@ -194,6 +194,7 @@ void run(const RunOptions &options) {
                                    [](const Outcome &outcome) { return !outcome.right(); });
   fmt::print("\n{} of {} results right (seed {})\n", outcomes.size() - wrong, outcomes.size(),
              context.seed);
+  std::fflush(stdout);
   writeReports(options, machine, outcomes, context.outputProblem);
   if (wrong)
     throw CLI::RuntimeError(1);

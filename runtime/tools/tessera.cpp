@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error);
   } catch (const tessera::Error &error) {
+    std::fflush(stdout); // which shows what was done before
     std::fprintf(stderr, "tessera: %s\n", error.what());
     return 1;
   } catch (const std::bad_alloc &) {

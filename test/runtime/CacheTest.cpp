@@ -148,6 +148,62 @@ TEST_F(CacheTest, AFullDiskCostsOneWarningAndLeavesNothing) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST_F(CacheTest, AFolderThatMayNotBeReadCostsOneWarningThatNamesTheFile) {
+  Cache(folder).insert("key", imageNamed("a"));
+  const std::string path = files().at(0).string();
+  // In a child, since root may read everything until it becomes somebody else.
+  pid_t child = fork();
+  if (child == 0) {
+    fs::permissions(files().at(0), fs::perms::none);
+    fs::permissions(files().at(0).parent_path(), fs::perms::all);
+    if (geteuid() == 0 && setuid(65534) != 0)
+      _exit(2);
+    ::testing::internal::CaptureStderr();
+    Cache cache(folder);
+    bool fine = !cache.find("key").image && !cache.find("key").image;
+    fine &= ::testing::internal::GetCapturedStderr() ==
+            "tessera: warning: cannot read the kernel cache: " + path +
+                ": Permission denied; kernels are compiled again where it is needed\n";
+    // It is as good as absent: what is compiled takes its place.
+    cache.insert("key", imageNamed("b"));
+    fine &= Cache(folder).find("key").image != nullptr;
+    _exit(fine ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(CacheTest, AFolderThatCannotBeListedIsAnError) {
+  EXPECT_TRUE(Cache(folder).entries().empty()) << "nobody used it yet";
+  std::ofstream(folder) << "a file, not a folder";
+  const auto messageOf = [](auto action) -> std::string {
+    try {
+      action();
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string expected = folder.string() + ": cannot be read: Not a directory";
+  EXPECT_EQ(messageOf([&] { Cache(folder).entries(); }), expected);
+  EXPECT_EQ(messageOf([&] { Cache(folder).trim(0); }), expected);
+}
+
+TEST_F(CacheTest, AnotherVersionsEntryIsReplaced) {
+  Cache(folder).insert("key", imageNamed("a"));
+  const fs::path path = files().at(0);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(7); // the version, last of the eight bytes that begin each entry
+  file.put('0');
+  file.close();
+  EXPECT_EQ(Cache(folder).find("key").image, nullptr);
+  EXPECT_EQ(Cache(folder).entries().at(0).key, "") << "listed as damaged";
+  Cache(folder).insert("key", imageNamed("b"));
+  EXPECT_EQ(Cache(folder).find("key").image->name, "b");
+  EXPECT_EQ(files().size(), 1u);
+}
+
 TEST_F(CacheTest, ManyProcessesShareAFolder) {
   std::vector<pid_t> children;
   for (int c = 0; c < 6; ++c) {

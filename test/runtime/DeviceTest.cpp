@@ -86,6 +86,16 @@ TEST(Driver, TargetFollowsTheEnvironment) {
   EXPECT_EQ(Device::gpu().target(), "sm_86");
   setenv("TESSERA_TARGET", "sm_80", 1);
   EXPECT_EQ(Device::gpu().target(), "sm_80");
+  for (const char *wrong : {"foo", "sm_", "sm_9", "sm_90x", "sm_9000", "90", "CPU", "sm_90 "}) {
+    setenv("TESSERA_TARGET", wrong, 1);
+    const std::string expected = std::string("expected TESSERA_TARGET to be cpu or an architecture "
+                                             "such as sm_80 or sm_90a, got '") +
+                                 wrong + "'";
+    EXPECT_EQ(messageOf<Error>([] { Device::best(); }), expected);
+    EXPECT_EQ(messageOf<Error>([] { Device::gpu().target(); }), expected);
+  }
+  setenv("TESSERA_TARGET", "", 1);
+  EXPECT_EQ(Device::gpu().target(), "sm_86");
   setenv("TESSERA_TARGET", "cpu", 1);
   EXPECT_FALSE(Device::best().isGpu());
   EXPECT_EQ(Device::whyNoGpu(), "TESSERA_TARGET=cpu");

@@ -34,8 +34,11 @@ public:
   virtual Assembled assemble(std::string_view ptx, const std::string &target, int maxRegisters,
                              bool lineInfo) = 0;
 
-  /// The process's assembler; null if none is found.
+  /// The process's assembler; null if none is found. Throws Error if TESSERA_ASSEMBLER or
+  /// TESSERA_CUDA_PATH is wrong.
   static Assembler *find();
+  /// What was tried and why it failed; "" if one is found.
+  static std::string whyNone();
   /// The same; throws Error naming what was tried.
   static Assembler &get();
 

@@ -52,9 +52,10 @@ public:
     std::uint64_t bytes = 0;
     std::int64_t usedSeconds = 0; ///< Unix time of the last use
   };
-  /// What is on disk, most recently used first.
+  /// What is on disk, most recently used first. Throws Error if the folder cannot be read.
   std::vector<Entry> entries() const;
   /// Removes least recently used entries until at most `bytes` are left; returns how many went.
+  /// Throws Error that names the first one that cannot be removed, once it has tried all.
   std::size_t trim(std::uint64_t bytes);
 
   /// Empty if there is none.
