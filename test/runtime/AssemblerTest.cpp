@@ -10,8 +10,12 @@
 #include "FakeCompiler.h"
 #include "FakeDriver.h"
 #include "tessera/runtime/Error.h"
+#include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -168,6 +172,31 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair<const char *, Make>{"nvjitlink", Assembler::nvJitLink},
                       std::pair<const char *, Make>{"ptxas", Assembler::ptxas}),
     [](const auto &info) { return std::string(info.param.first); });
+
+TEST(PtxasAssembler, AFullDiskIsNamed) {
+  std::string why;
+  const auto ptxas = Assembler::ptxas(why);
+  if (!ptxas)
+    GTEST_SKIP() << why;
+  // A limit on file size is the nearest thing to a full disk that needs no privileges.
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{10, 10};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      ptxas->assemble(plainPtx, "sm_80", 0, true);
+    } catch (const Error &error) {
+      _exit(std::string(error.what()).ends_with("/kernel.ptx cannot be written: File too large")
+                ? 0
+                : 1);
+    }
+    _exit(2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
 
 TEST(AssemblerLog, IsReadForTheLargestNumbers) {
   Assembled result;
