@@ -31,7 +31,8 @@ inline auto softmax =
       auto mask = col < cols;
       auto v = cast<f32>(load(x + start + col, mask, -INFINITY));
       auto e = exp(v - max(v));
-      store(y + start + col, e / sum(e), mask);
+      // One division a row; the sum is at least exp(0), so that its reciprocal is in range.
+      store(y + start + col, e * (1.0f / sum(e)), mask);
     });
 
 /// y[r, :] = (x[r, :] - mean) / sqrt(var + eps) * weight + bias; computed in f32, the variance from
