@@ -38,8 +38,22 @@ static KernelImage describeKernel(ModuleOp module, const KernelSpec &spec) {
   return image;
 }
 
+/// Numbers outside of these ranges would be dropped on the way, or refused by an assembler in its
+/// own words. The passes check the number of warps.
+static void checkOptions(const KernelSpec &spec) {
+  auto check = [&](const char *name, int value, int most) {
+    if (value < 0 || value > most)
+      throw CompileError(spec.where,
+                         std::string("expected ") + name + " of 1 to " + std::to_string(most) +
+                             ", or 0 for the compiler's choice, got " + std::to_string(value));
+  };
+  check("stages", spec.options.stages, 16);
+  check("maxRegisters", spec.options.maxRegisters, 255);
+}
+
 KernelImage compileModule(ModuleOp module, const KernelSpec &spec,
                           const CompilerServices &services) {
+  checkOptions(spec);
   KernelImage image = describeKernel(module, spec);
   if (spec.target == "cpu")
     cpu::compileForCpu(module, spec, services, image);

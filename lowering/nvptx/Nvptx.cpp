@@ -15,6 +15,7 @@
 #include "lowering/nvptx/StageFiles.h"
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Pipeline.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -218,8 +219,28 @@ std::string compileToText(ModuleOp module, const KernelSpec &spec, Stage stage) 
   return compilation.run(stage);
 }
 
+/// Puts the schedule that the user wrote, as text, on the kernel.
+static void pinSchedule(ModuleOp module, const KernelSpec &spec) {
+  if (spec.options.schedule.empty())
+    return;
+  MLIRContext *context = module.getContext();
+  context->getOrLoadDialect<tilegpu::TileGPUDialect>();
+  tilegpu::ScheduleAttr schedule;
+  {
+    ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+    schedule =
+        dyn_cast_if_present<tilegpu::ScheduleAttr>(parseAttribute(spec.options.schedule, context));
+  }
+  if (!schedule)
+    throw CompileError(spec.where, "expected a schedule like #tilegpu.schedule<stages = 3, copy = "
+                                   "tma, in_flight = 1>, got '" +
+                                       spec.options.schedule + "'");
+  lowering::kernelOf(module, spec)->setAttr(tilegpu::attr::schedule, schedule);
+}
+
 void compileForNvptx(ModuleOp module, const KernelSpec &spec, const CompilerServices &services,
                      KernelImage &image) {
+  pinSchedule(module, spec);
   Compilation(module, spec, image).run(Stage::ptx);
   Assembled assembled;
   lowering::timed(image, "cubin", [&] {

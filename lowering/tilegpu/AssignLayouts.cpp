@@ -211,6 +211,35 @@ private:
   DenseMap<std::pair<Value, Attribute>, Value> copies;
 };
 
+/// Says which value cannot lie in registers, if there is one: the assembler will move it to memory
+/// and back without telling why.
+void remarkOnRegisters(func::FuncOp func) {
+  constexpr int64_t limit = 255;
+  Value largest;
+  int64_t most = limit;
+  auto look = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !isa_and_present<LayoutAttr>(type.getEncoding()) ||
+        !type.getElementType().isIntOrFloat())
+      return;
+    const int64_t registers = layoutOf(type).removeFreeRegisters().inSize(dim::reg);
+    const int64_t words = llvm::divideCeil(registers * type.getElementTypeBitWidth(), 32);
+    if (words > most) {
+      most = words;
+      largest = value;
+    }
+  };
+  // What is cheap to compute need not be kept.
+  func.walk([&](Operation *op) {
+    if (isa<tile::LoadOp, tile::ViewLoadOp, tile::DotOp, scf::ForOp>(op))
+      llvm::for_each(op->getResults(), look);
+  });
+  if (largest)
+    emitRemark(largest.getLoc()) << "this tile takes " << most << " registers a thread of " << limit
+                                 << ", so parts of it are kept in memory; take a smaller tile or "
+                                    "more warps";
+}
+
 struct AssignLayouts : impl::TileGPUAssignLayoutsBase<AssignLayouts> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -225,6 +254,7 @@ struct AssignLayouts : impl::TileGPUAssignLayoutsBase<AssignLayouts> {
     if (failed(classes))
       return signalPassFailure();
     Rewriter(func, *classes, numWarps.getInt()).run();
+    remarkOnRegisters(func);
   }
 };
 

@@ -232,6 +232,35 @@ TEST(GpuLaunch, RefusesWrongArguments) {
   EXPECT_EQ(gpu.launches.size(), 3u);
 }
 
+TEST(GpuLaunch, RefusesAGridOfZeroOrOverTheDevicesLimit) {
+  FreshCompiler compiler;
+  FakeDriver gpu;
+  compiler->shape = [](KernelImage &image) {
+    constantGrid(image, 1);
+    image.grid[0] = Expr{Expr::Op::ceildiv, 0, {Expr::slot(1), Expr::constant(32)}};
+  };
+  KernelFunction kernel(definitionOf("grids"));
+  Stream stream;
+  auto attempt = [&](std::int64_t n, std::optional<Grid> grid = std::nullopt) {
+    std::uint64_t slots[] = {address(memory), std::uint64_t(n)};
+    return messageOf<LaunchError>(
+        [&] { kernel.launch(stream, slots, grid, UserLine{"user.cpp", 12}); });
+  };
+  auto refusal = [](const std::string &what) {
+    return "user.cpp:12: error: kernel 'grids': expected a grid." + what;
+  };
+  const std::string x = "x of 1 to 2147483647 programs, got ", y = "y of 1 to 65535 programs, got ",
+                    z = "z of 1 to 65535 programs, got ";
+  EXPECT_EQ(attempt(0), refusal(x + "0")) << "the kernel's own grid";
+  EXPECT_EQ(attempt(std::int64_t(1) << 40), refusal(x + "34359738368"));
+  EXPECT_EQ(attempt(1, Grid{std::int64_t(1) << 31, 1, 1}), refusal(x + "2147483648"));
+  EXPECT_EQ(attempt(1, Grid{1, 0, 1}), refusal(y + "0"));
+  EXPECT_EQ(attempt(1, Grid{1, 65536, 1}), refusal(y + "65536"));
+  EXPECT_EQ(attempt(1, Grid{1, 1, -1}), refusal(z + "-1"));
+  EXPECT_EQ(attempt(1, Grid{1, 1, 65536}), refusal(z + "65536"));
+  EXPECT_TRUE(gpu.launches.empty());
+}
+
 TEST(GpuLaunch, RefusesToGuessAGrid) {
   FreshCompiler compiler;
   FakeDriver gpu;

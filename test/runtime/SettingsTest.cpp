@@ -99,6 +99,22 @@ TEST(Settings, AWrongSwitchIsRefusedBeforeTheLaunch) {
   });
 }
 
+/// With it a fault is laid to its own launch, though another one is in flight.
+TEST(Settings, SyncReportsAFaultAtItsLaunch) {
+  expectRefused("TESSERA_SYNC", "1",
+                "b.cpp:2: error: cuStreamSynchronize reports a fault in kernel 'settings': "
+                "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)",
+                [] {
+                  FreshCompiler compiler;
+                  FakeDriver gpu;
+                  KernelFunction kernel(definitionOf("settings"));
+                  Stream stream;
+                  kernel.launch(stream, slots, Grid{1, 1, 1}, {"a.cpp", 1});
+                  gpu.failCall("cuStreamSynchronize", 700);
+                  kernel.launch(stream, slots, Grid{1, 1, 1}, {"b.cpp", 2});
+                });
+}
+
 TEST(Settings, Assembler) {
   const std::string allowed = "ptxcompiler, ptxas, nvjitlink or driver";
   for (auto *action : {+[] { Assembler::find(); }, +[] { Assembler::get(); }})
