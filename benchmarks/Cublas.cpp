@@ -76,16 +76,23 @@ void Cublas::multiply(DType dtype, const void *a, const void *b, void *c, std::i
   constexpr int opN = 0, opT = 1, computeF32 = 68, computeF32Pedantic = 69, algoDefault = -1;
   int type = 0, compute = computeF32;
   switch (dtype) {
-  case DType::bf16: type = 14; break;
-  case DType::f16: type = 2; break;
-  case DType::f32: type = 0, compute = computeF32Pedantic; break;
-  default: throw Error(std::string("expected bf16, f16 or f32, got ") + nameOf(dtype));
+  case DType::bf16:
+    type = 14;
+    break;
+  case DType::f16:
+    type = 2;
+    break;
+  case DType::f32:
+    type = 0, compute = computeF32Pedantic;
+    break;
+  default:
+    throw Error(std::string("expected bf16, f16 or f32, got ") + nameOf(dtype));
   }
   const float one = 1, zero = 0;
   // Column-major: C^T = B^T * A^T.
   const int status = api_->gemmEx(handle_, transposedB ? opT : opN, opN, int(n), int(m), int(k),
-                                  &one, b, type, int(transposedB ? k : n), a, type, int(k), &zero, c,
-                                  type, int(n), compute, algoDefault);
+                                  &one, b, type, int(transposedB ? k : n), a, type, int(k), &zero,
+                                  c, type, int(n), compute, algoDefault);
   if (status)
     throw Error("cublasGemmEx failed with status " + std::to_string(status));
 }

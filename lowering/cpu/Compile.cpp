@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/tile/Tile.h"
+#include "lowering/RunPasses.h"
 #include "lowering/cpu/Cpu.h"
 #include "lowering/cpu/Passes.h"
 #include "mlir/IR/Verifier.h"
@@ -15,7 +16,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "lowering/RunPasses.h"
 #include "tessera/runtime/Error.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
