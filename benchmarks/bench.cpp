@@ -237,14 +237,18 @@ int main(int argc, char **argv) {
   CLI::App app("Tessera's kernels beside their peers");
   std::string jsonPath, only, mode;
   app.add_option("--json", jsonPath, "results as JSON");
-  app.add_option("--only", only, "one group: pointwise, rows or matmul");
-  app.add_option("--mode", mode, "batched, burst (default) or sustained");
+  app.add_option("--only", only, "one group: pointwise, rows or matmul")
+      ->check(CLI::IsMember({"pointwise", "rows", "matmul"}));
+  app.add_option("--mode", mode, "batched, burst (default) or sustained")
+      ->check(CLI::IsMember({"batched", "burst", "sustained"}));
   bool sweep = false;
   app.add_flag("--sweep", sweep, "also other configurations of our kernels");
   CLI11_PARSE(app, argc, argv);
   try {
     Bench bench;
     bench.sweep = sweep;
+    if (!jsonPath.empty())
+      tools::requireWritable(jsonPath);
     if (!bench.stream.device().isGpu())
       bench.mode = TimingMode::wallClock;
     for (TimingMode candidate : {TimingMode::batched, TimingMode::burst, TimingMode::sustained})

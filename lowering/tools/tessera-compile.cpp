@@ -71,6 +71,12 @@ int main(int argc, char **argv) {
       return 1;
     }
     file.os() << text;
+    file.os().flush();
+    if (std::error_code failed = file.os().error()) {
+      file.os().clear_error();
+      llvm::errs() << "tessera-compile: " << output << ": " << failed.message() << "\n";
+      return 1;
+    }
     file.keep();
   } catch (const tessera::Error &error) {
     llvm::errs() << error.what() << "\n";

@@ -190,6 +190,13 @@ TEST_F(CacheTest, AFolderThatCannotBeListedIsAnError) {
   EXPECT_EQ(messageOf([&] { Cache(folder).trim(0); }), expected);
 }
 
+TEST_F(CacheTest, AWholeEntryThatIsNoImageIsReplaced) {
+  Cache(folder).write("key", "a text, with a checksum that is right");
+  EXPECT_EQ(Cache(folder).find("key").image, nullptr);
+  Cache(folder).insert("key", imageNamed("b"));
+  EXPECT_EQ(Cache(folder).find("key").image->name, "b");
+}
+
 TEST_F(CacheTest, AnotherVersionsEntryIsReplaced) {
   Cache(folder).insert("key", imageNamed("a"));
   const fs::path path = files().at(0);

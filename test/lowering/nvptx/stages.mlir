@@ -4,6 +4,9 @@
 // RUN: FileCheck %s --check-prefix=GPU < %t/all/scale.tilegpu
 // RUN: FileCheck %s --check-prefix=LLVM < %t/all/scale.llvm
 // RUN: FileCheck %s --check-prefix=PTX < %t/all/scale.ptx
+// A disk that is full is an error with the file's name.
+// RUN: not tessera-compile %s -o /dev/full 2>&1 | FileCheck %s --check-prefix=FULL
+// FULL: tessera-compile: /dev/full: No space left on device
 // Only what is asked for.
 // RUN: env TESSERA_DUMP=%t/some:ptx,tile tessera-compile %s -o %t.ptx
 // RUN: ls %t/some | FileCheck %s --check-prefix=SOME
