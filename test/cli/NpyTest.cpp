@@ -199,4 +199,23 @@ TEST_F(Npy, EveryCutIsNoticed) {
   EXPECT_EQ(complaint(whole.substr(0, 9)), "is cut off in its header");
 }
 
+TEST_F(Npy, AnyByteMayBeWrong) {
+  const std::string whole = file(header("<f4", "(2, 3)"), std::string(24, '\1'));
+  const std::size_t headerEnd = whole.size() - 24;
+  for (std::size_t at = 0; at < headerEnd; ++at)
+    for (int value : {0x00, int('9'), int('\''), 0xFF}) {
+      std::string bytes = whole;
+      bytes[at] = char(value);
+      std::int64_t elements = -1;
+      const std::string message = messageOf<Error>([&] {
+        const NpyArray array = read(bytes);
+        elements = 1;
+        for (std::int64_t extent : array.shape)
+          elements *= extent;
+        EXPECT_EQ(std::int64_t(array.values.size()), elements);
+      });
+      ASSERT_NE(message.empty(), elements == -1) << "byte " << at << " as " << value;
+    }
+}
+
 } // namespace
