@@ -157,9 +157,9 @@ struct UniformOffset : OpRewritePattern<PtrAddOp> {
     OpFoldResult offset;
     if (!base || !isUniform(op.getOffset(), offset))
       return rewriter.notifyMatchFailure(op, "pointer or offset differs between elements");
-    Value moved = rewriter.create<PtrAddOp>(op.getLoc(), base.getSource().getType(),
-                                            base.getSource(),
-                                            materialize(rewriter, op.getLoc(), offset));
+    Value moved =
+        rewriter.create<PtrAddOp>(op.getLoc(), base.getSource().getType(), base.getSource(),
+                                  materialize(rewriter, op.getLoc(), offset));
     rewriter.replaceOpWithNewOp<SplatOp>(op, op.getType(), moved);
     return success();
   }
@@ -183,9 +183,8 @@ struct UniformPartOfOffset : OpRewritePattern<PtrAddOp> {
         return rewriter.notifyMatchFailure(op, "no part of the sum is uniform");
     }
     Location loc = op.getLoc();
-    Value moved =
-        rewriter.create<PtrAddOp>(loc, base.getSource().getType(), base.getSource(),
-                                  materialize(rewriter, sum.getLoc(), uniform));
+    Value moved = rewriter.create<PtrAddOp>(loc, base.getSource().getType(), base.getSource(),
+                                            materialize(rewriter, sum.getLoc(), uniform));
     Value bases = rewriter.create<SplatOp>(loc, base.getType(), moved);
     rewriter.replaceOpWithNewOp<PtrAddOp>(op, op.getType(), bases, rest);
     return success();
@@ -373,8 +372,8 @@ struct ElementwiseOfBroadcasts : OpTraitRewritePattern<OpTrait::Scalarizable> {
       if (!broadcast)
         return rewriter.notifyMatchFailure(op, "an operand is no broadcast");
       auto type = cast<RankedTensorType>(broadcast.getSource().getType());
-      if (small && (small.getShape() != type.getShape() ||
-                    small.getEncoding() != type.getEncoding()))
+      if (small &&
+          (small.getShape() != type.getShape() || small.getEncoding() != type.getEncoding()))
         return rewriter.notifyMatchFailure(op, "broadcasts of different shapes");
       small = type;
     }
@@ -393,7 +392,8 @@ struct ElementwiseOfBroadcasts : OpTraitRewritePattern<OpTrait::Scalarizable> {
         operands.push_back(operand.getDefiningOp<BroadcastOp>().getSource());
     }
     Type type = op->getResult(0).getType();
-    Operation *before = rebuild(rewriter, op, operands, withElementType(small, elementTypeOf(type)));
+    Operation *before =
+        rebuild(rewriter, op, operands, withElementType(small, elementTypeOf(type)));
     rewriter.replaceOpWithNewOp<BroadcastOp>(op, type, before->getResult(0));
     return success();
   }

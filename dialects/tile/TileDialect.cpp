@@ -71,7 +71,8 @@ static LogicalResult verifyFact(func::FuncOp func, unsigned index, NamedAttribut
     if (!isa<UnitAttr>(value))
       return fail() << "a unit attribute, got " << value;
     if (!isa<IntegerType>(type) && !(view && name == attr::small))
-      return fail() << (name == attr::small ? "on an integer or a view, got " : "on an integer, got ")
+      return fail() << (name == attr::small ? "on an integer or a view, got "
+                                            : "on an integer, got ")
                     << type;
   } else {
     return func.emitOpError() << "expected a fact of the tile dialect on argument " << index
@@ -135,8 +136,8 @@ LogicalResult ViewType::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   if (shape.empty())
     return emitError() << "expected a view of rank 1 or more, got rank 0";
   if (shape.size() != strides.size())
-    return emitError() << "expected one stride for each of " << shape.size()
-                       << " dimensions, got " << strides.size();
+    return emitError() << "expected one stride for each of " << shape.size() << " dimensions, got "
+                       << strides.size();
   return success();
 }
 

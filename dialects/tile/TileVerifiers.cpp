@@ -62,9 +62,9 @@ static Operation *notOfArguments(Value value) {
     }
     if (!seen.insert(op).second)
       continue;
-    bool arithmetic = isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
-                      llvm::all_of(op->getResultTypes(),
-                                   [](Type type) { return type.isSignlessInteger(); });
+    bool arithmetic =
+        isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
+        llvm::all_of(op->getResultTypes(), [](Type type) { return type.isSignlessInteger(); });
     if (!arithmetic && !isa<ExtentOp, StrideOp>(op))
       return op;
     llvm::append_range(pending, op->getOperands());
@@ -165,8 +165,8 @@ LogicalResult ReshapeOp::verify() {
   if (failed(verifySameElement(*this, source, result)))
     return failure();
   if (source.getNumElements() != result.getNumElements())
-    return emitOpError() << "expected a result of " << source.getNumElements()
-                         << " elements, got " << result.getNumElements();
+    return emitOpError() << "expected a result of " << source.getNumElements() << " elements, got "
+                         << result.getNumElements();
   return verifyShape(*this, result);
 }
 
@@ -222,10 +222,9 @@ LogicalResult AtomicRmwOp::verify() {
   // 1
   Type element = elementTypeOf(getValue().getType());
   AtomicKind kind = getKind();
-  bool integersOnly =
-      llvm::is_contained({AtomicKind::iand, AtomicKind::ior, AtomicKind::ixor, AtomicKind::umax,
-                          AtomicKind::umin},
-                         kind);
+  bool integersOnly = llvm::is_contained(
+      {AtomicKind::iand, AtomicKind::ior, AtomicKind::ixor, AtomicKind::umax, AtomicKind::umin},
+      kind);
   if (integersOnly && !element.isSignlessInteger())
     return emitOpError() << "expected integers for '" << stringifyAtomicKind(kind) << "', got "
                          << element;

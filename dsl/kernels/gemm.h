@@ -33,11 +33,11 @@ auto product(View<const T, 2> A, View<const T, 2> B, const Value &m, const Value
 
 /// C = A * B.
 template <class T>
-inline auto matmul = kernel("matmul", [](View<const T, 2> A, View<const T, 2> B, View<T, 2> C,
-                                         Static<GemmConfig> c) {
-  auto [m, n] = tile_id(C, {c.BM, c.BN});
-  C.tile({m, n}, {c.BM, c.BN}).store(detail::product<T>(A, B, m, n, c));
-});
+inline auto matmul = kernel(
+    "matmul", [](View<const T, 2> A, View<const T, 2> B, View<T, 2> C, Static<GemmConfig> c) {
+      auto [m, n] = tile_id(C, {c.BM, c.BN});
+      C.tile({m, n}, {c.BM, c.BN}).store(detail::product<T>(A, B, m, n, c));
+    });
 
 /// C = gelu(A * B + bias), the exact (erf) form; bias is [N], contiguous. One trip through memory.
 template <class T>

@@ -33,8 +33,9 @@ inline auto cosine = kernel("cos", [](Ptr<const T> x, Ptr<T> y, i64 n, Static<in
 
 /// y[i] = cos(cos(x[i])), i < n: two operations, one trip through memory.
 template <class T>
-inline auto cosine_twice = kernel("cos_cos", [](Ptr<const T> x, Ptr<T> y, i64 n, Static<int> BLOCK) {
-  detail::mapBlocks<T>(x, y, n, BLOCK, [](auto v) { return cos(cos(cast<f32>(v))); });
-});
+inline auto cosine_twice =
+    kernel("cos_cos", [](Ptr<const T> x, Ptr<T> y, i64 n, Static<int> BLOCK) {
+      detail::mapBlocks<T>(x, y, n, BLOCK, [](auto v) { return cos(cos(cast<f32>(v))); });
+    });
 
 } // namespace tessera::kernels

@@ -122,7 +122,8 @@ LogicalResult lowerCopyView(FunctionLowering &lowering, tilegpu::AsyncCopyViewOp
         Value wide = lowering.add(start, lowering.create<LLVM::ZExtOp>(i64, index));
         scaled = lowering.create<LLVM::MulOp>(wide, view.strides[d]);
         // As unsigned numbers, what lies before the view is beyond its end.
-        Value holds = lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::ult, wide, view.extents[d]);
+        Value holds =
+            lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::ult, wide, view.extents[d]);
         Value most = lowering.i32(bytes);
         if (d == inner) {
           Value left = lowering.create<LLVM::SubOp>(view.extents[d], wide);

@@ -77,8 +77,7 @@ public:
     auto [word, words] = wordsFor(lowering, element, width);
     SmallVector<Value> registers(layout.inSize(dim::reg));
     for (auto [vector, offset] : llvm::zip_equal(plan.vectors, offsets)) {
-      Value pointer =
-          lowering.bytePtr(base, lowering.create<LLVM::XOrOp>(offset, step));
+      Value pointer = lowering.bytePtr(base, lowering.create<LLVM::XOrOp>(offset, step));
       Type loadType = size < 4     ? Type(lowering.builder.getIntegerType(8 * size))
                       : words == 1 ? word
                                    : Type(VectorType::get(words, word));
@@ -91,7 +90,8 @@ public:
       else
         for (unsigned i = 0; i < words; ++i)
           loaded.push_back(lowering.create<LLVM::ExtractElementOp>(value, lowering.i32(i)));
-      for (auto [reg, part] : llvm::zip_equal(vector, unpackWords(lowering, loaded, element, width)))
+      for (auto [reg, part] :
+           llvm::zip_equal(vector, unpackWords(lowering, loaded, element, width)))
         registers[reg] = part;
     }
     for (auto [reg, least] : llvm::enumerate(layout.registerRepresentatives()))
@@ -149,9 +149,8 @@ LogicalResult lowerFmaDot(FunctionLowering &lowering, tilegpu::FmaDotOp op) {
       for (auto [reg, sum] : llvm::enumerate(sums)) {
         Value x = left[fragmentIndex(layout, 0, reg) * step + i],
               y = right[fragmentIndex(layout, 1, reg) * step + i];
-        sum = isa<IntegerType>(type)
-                  ? lowering.add(sum, lowering.create<LLVM::MulOp>(x, y))
-                  : Value(lowering.create<LLVM::FMAOp>(type, x, y, sum));
+        sum = isa<IntegerType>(type) ? lowering.add(sum, lowering.create<LLVM::MulOp>(x, y))
+                                     : Value(lowering.create<LLVM::FMAOp>(type, x, y, sum));
       }
     return sums;
   };
@@ -172,8 +171,8 @@ LogicalResult lowerFmaDot(FunctionLowering &lowering, tilegpu::FmaDotOp op) {
   SmallVector<Value> sums = multiply(k, carried);
   SmallVector<Value> next{lowering.add(k, lowering.i32(step))};
   next.append(sums);
-  Value more = lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::slt, next.front(),
-                                             lowering.i32(depth));
+  Value more =
+      lowering.create<LLVM::ICmpOp>(LLVM::ICmpPredicate::slt, next.front(), lowering.i32(depth));
   lowering.branchIf(more, body, next, exit, {});
   lowering.builder.setInsertionPointToStart(exit);
   lowering.set(op.getResult(), sums);

@@ -54,9 +54,9 @@ static LogicalResult lowerExpect(FunctionLowering &lowering, tilegpu::MBarrierEx
 
 /// One lane of each warp.
 static LogicalResult lowerArrive(FunctionLowering &lowering, tilegpu::MBarrierArriveOp op) {
-  emitPtx(lowering, "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b", {},
-          {barrierAt(lowering, op.getBarriers(), op.getIndex()),
-           lowering.isZero(lowering.laneId())});
+  emitPtx(
+      lowering, "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b", {},
+      {barrierAt(lowering, op.getBarriers(), op.getIndex()), lowering.isZero(lowering.laneId())});
   return success();
 }
 
@@ -69,8 +69,8 @@ static LogicalResult lowerWait(FunctionLowering &lowering, tilegpu::MBarrierWait
           "@done bra over;\n"
           "bra again;\n"
           "over:\n}",
-          "r,r", {}, {barrierAt(lowering, op.getBarriers(), op.getIndex()),
-                      lowering.scalar(op.getParity())});
+          "r,r", {},
+          {barrierAt(lowering, op.getBarriers(), op.getIndex()), lowering.scalar(op.getParity())});
   return success();
 }
 

@@ -18,17 +18,15 @@ static SmallVector<Value> operandWords(FunctionLowering &lowering, Value operand
   SmallVector<Value> words;
   unsigned packed = 32 / elements.front().getType().getIntOrFloatBitWidth();
   for (size_t i = 0; i < elements.size(); i += packed)
-    words.push_back(
-        packed == 1
-            ? emitPtx(lowering, "cvt.rna.tf32.f32 $0, $1;", "=r,f", lowering.builder.getI32Type(),
-                      elements[i], /*pure=*/true)
-                  .front()
-            : packWords(lowering, elements.slice(i, packed)).front());
+    words.push_back(packed == 1 ? emitPtx(lowering, "cvt.rna.tf32.f32 $0, $1;", "=r,f",
+                                          lowering.builder.getI32Type(), elements[i], /*pure=*/true)
+                                      .front()
+                                : packWords(lowering, elements.slice(i, packed)).front());
   return words;
 }
 
-/// m16n8k16 (k8 for tf32) over all blocks. Registers are ordered as LinearLayout's factories say: of
-/// a, K before rows; of b, K before columns; of the accumulator, columns before rows.
+/// m16n8k16 (k8 for tf32) over all blocks. Registers are ordered as LinearLayout's factories say:
+/// of a, K before rows; of b, K before columns; of the accumulator, columns before rows.
 static LogicalResult lowerMmaSync(FunctionLowering &lowering, tilegpu::MmaSyncOp op) {
   auto aType = cast<RankedTensorType>(op.getA().getType());
   Type element = aType.getElementType();
@@ -45,8 +43,9 @@ static LogicalResult lowerMmaSync(FunctionLowering &lowering, tilegpu::MmaSyncOp
                             << " registers";
   std::string type = element.isBF16() ? "bf16" : element.isF16() ? "f16" : "tf32";
   std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instrK) + ".row.col.f32." + type +
-                     "." + type + ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
-                                  "{$10, $11, $12, $13};";
+                     "." + type +
+                     ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
+                     "{$10, $11, $12, $13};";
   SmallVector<Type> types(4, lowering.builder.getF32Type());
   for (unsigned step = 0; step < steps; ++step)
     for (unsigned row = 0; row < rows; ++row)

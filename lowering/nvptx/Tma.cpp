@@ -45,7 +45,8 @@ FailureOr<Boxes> cut(Operation *op, Value view, ArrayRef<int64_t> tile,
   boxes.swizzleBytes = shared->swizzleBytes;
   unsigned outer = kept[1 - shared->contiguousDim];
   boxes.order = {*inner, outer};
-  int64_t columns = std::min<int64_t>(shared->panel, 256), rows = std::min<int64_t>(shared->rows, 256);
+  int64_t columns = std::min<int64_t>(shared->panel, 256),
+          rows = std::min<int64_t>(shared->rows, 256);
   // Panels of unswizzled rows are the whole row: two boxes side by side would interleave.
   if (columns != shared->panel)
     return op->emitOpError() << "expected rows of at most 256 elements without a swizzle, got "
@@ -69,8 +70,7 @@ FailureOr<Boxes> cut(Operation *op, Value view, ArrayRef<int64_t> tile,
 }
 
 /// Coordinates are 32-bit and signed; an offset beyond that is outside of every view.
-SmallVector<Value> coordinates(FunctionLowering &lowering, const Boxes &boxes,
-                               ValueRange offsets) {
+SmallVector<Value> coordinates(FunctionLowering &lowering, const Boxes &boxes, ValueRange offsets) {
   Type i32 = lowering.builder.getI32Type();
   return llvm::map_to_vector(boxes.order, [&](unsigned d) -> Value {
     return emitPtx(lowering, "cvt.sat.s32.s64 $0, $1;", "=r,l", i32, lowering.scalar(offsets[d]),
@@ -98,9 +98,9 @@ LogicalResult lowerLoad(FunctionLowering &lowering, tilegpu::TmaLoadOp op) {
   Value issues = lowering.isFirstThread();
   if (op.getPredicate())
     issues = lowering.create<LLVM::AndOp>(issues, lowering.scalar(op.getPredicate()));
-  Value barrier = lowering.elementPtr(lowering.scalar(op.getBarriers()),
-                                      lowering.builder.getI64Type(),
-                                      lowering.scalar(op.getIndex()));
+  Value barrier =
+      lowering.elementPtr(lowering.scalar(op.getBarriers()), lowering.builder.getI64Type(),
+                          lowering.scalar(op.getIndex()));
   Value memory = lowering.scalar(op.getMemory());
   SmallVector<Value> base = coordinates(lowering, *boxes, op.getOffsets());
   unsigned rank = base.size();

@@ -28,14 +28,15 @@ public:
     auto type = cast<tilegpu::MemDescType>(memory.getType());
     std::optional<tilegpu::SharedTile> tile = tilegpu::recogniseSharedTile(type);
     if (!tile)
-      return op->emitOpError() << "expected a layout that a matrix descriptor can say, got " << type;
+      return op->emitOpError() << "expected a layout that a matrix descriptor can say, got "
+                               << type;
     Operand operand;
     operand.inverse = cast<tilegpu::LayoutAttr>(type.getLayout()).getLayout().invert();
     operand.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
     operand.transposed = tile->contiguousDim != reductionDim;
     int64_t swizzle = tile->swizzleBytes;
-    // In units of 16 bytes. Along the swizzled rows panels follow each other at `leading`; groups of
-    // 8 rows follow each other at `stride`. Inside a panel `leading` is not used.
+    // In units of 16 bytes. Along the swizzled rows panels follow each other at `leading`; groups
+    // of 8 rows follow each other at `stride`. Inside a panel `leading` is not used.
     int64_t leading = 1, stride = swizzle * 8 / 16;
     if (operand.transposed)
       leading = tile->panelBytes(8 * operand.elementBytes) / 16;
@@ -91,18 +92,16 @@ public:
     if (failed(bTile))
       return failure();
     bOperand = *bTile;
-    bBase = descriptor(bOperand, op.getB(), [&](auto origin) {
-      return bOperand.byteOffset(0, origin[1]);
-    });
+    bBase = descriptor(bOperand, op.getB(),
+                       [&](auto origin) { return bOperand.byteOffset(0, origin[1]); });
     aInRegisters = isa<RankedTensorType>(op.getA().getType());
     if (!aInRegisters) {
       FailureOr<Operand> aTile = Operand::get(op, op.getA(), 1);
       if (failed(aTile))
         return failure();
       aOperand = *aTile;
-      aBase = descriptor(aOperand, op.getA(), [&](auto origin) {
-        return aOperand.byteOffset(origin[0], 0);
-      });
+      aBase = descriptor(aOperand, op.getA(),
+                         [&](auto origin) { return aOperand.byteOffset(origin[0], 0); });
     } else {
       packA();
     }
@@ -126,8 +125,7 @@ private:
   Value descriptor(const Operand &operand, Value memory,
                    function_ref<int64_t(LinearLayout::Coordinates)> offsetOf) {
     OpBuilder &b = lowering.builder;
-    Value address =
-        lowering.create<LLVM::PtrToIntOp>(b.getI32Type(), lowering.scalar(memory));
+    Value address = lowering.create<LLVM::PtrToIntOp>(b.getI32Type(), lowering.scalar(memory));
     // Bits of the warp's index above the four warps of a group.
     for (unsigned bit = 2; bit < layout.inBits(tilegpu::dim::warp); ++bit) {
       int64_t offset = offsetOf(layout.basis(tilegpu::dim::warp, bit));
@@ -135,11 +133,9 @@ private:
         continue;
       Value set = lowering.andMask(
           lowering.create<LLVM::LShrOp>(lowering.uniformWarpId(), lowering.i32(bit)), 1);
-      address = lowering.add(
-          address, lowering.create<LLVM::MulOp>(set, lowering.i32(offset)));
+      address = lowering.add(address, lowering.create<LLVM::MulOp>(set, lowering.i32(offset)));
     }
-    Value field = lowering.andMask(
-        lowering.create<LLVM::LShrOp>(address, lowering.i32(4)), 0x3FFF);
+    Value field = lowering.andMask(lowering.create<LLVM::LShrOp>(address, lowering.i32(4)), 0x3FFF);
     return lowering.create<LLVM::OrOp>(lowering.create<LLVM::ZExtOp>(b.getI64Type(), field),
                                        lowering.i64(operand.constantFields()));
   }
@@ -201,8 +197,8 @@ private:
     }
     std::string type = element.isBF16() ? "bf16" : element.isF16() ? "f16" : "tf32";
     std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(instrN) + "k" +
-                       std::to_string(instrK) + ".f32." + type + "." + type + " " + outputs +
-                       ", " + a + ", " + b + ", " + p + ", 1, 1";
+                       std::to_string(instrK) + ".f32." + type + "." + type + " " + outputs + ", " +
+                       a + ", " + b + ", " + p + ", 1, 1";
     if (!element.isF32()) {
       if (!aInRegisters)
         text += aOperand.isTransposed() ? ", 1" : ", 0";

@@ -26,8 +26,8 @@ using Op = Expr::Op;
 Expr countOf(const MaskBox::Range &range, int64_t extent) {
   if (!range.low && !range.high)
     return Expr::constant(extent);
-  Expr high = range.high ? binary(Op::min, Expr::constant(extent), *range.high)
-                         : Expr::constant(extent);
+  Expr high =
+      range.high ? binary(Op::min, Expr::constant(extent), *range.high) : Expr::constant(extent);
   if (range.low)
     high = sub(std::move(high), binary(Op::max, Expr::constant(0), *range.low));
   return binary(Op::max, Expr::constant(0), std::move(high));
@@ -72,11 +72,12 @@ std::optional<Expr> AffineReader::extent(Value view, int64_t dim) {
   auto type = cast<ViewType>(view.getType());
   if (!ShapedType::isDynamic(type.getShape()[dim]))
     return Expr::constant(type.getShape()[dim]);
-  if (auto argument = dyn_cast<BlockArgument>(view); argument && argument.getOwner() == &func.front())
+  if (auto argument = dyn_cast<BlockArgument>(view);
+      argument && argument.getOwner() == &func.front())
     return Expr::slot(slots[argument.getArgNumber()] + 1 + dim);
   if (auto maker = view.getDefiningOp<MakeViewOp>())
-    return scalar(maker.getExtents()[llvm::count_if(type.getShape().take_front(dim),
-                                                    ShapedType::isDynamic)]);
+    return scalar(
+        maker.getExtents()[llvm::count_if(type.getShape().take_front(dim), ShapedType::isDynamic)]);
   return std::nullopt;
 }
 

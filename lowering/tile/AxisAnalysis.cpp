@@ -4,7 +4,8 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A sparse forward data-flow analysis: optimistic around loops, so that a carried pointer that is
-// advanced by a uniform amount keeps its contiguity. The transfer functions are in AxisTransfer.cpp.
+// advanced by a uniform amount keeps its contiguity. The transfer functions are in
+// AxisTransfer.cpp.
 //
 //===----------------------------------------------------------------------===//
 

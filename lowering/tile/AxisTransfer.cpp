@@ -102,8 +102,7 @@ static AxisInfo multiple(Type type, const AxisInfo &a, const AxisInfo &b) {
   if (b.constant == 1)
     return a;
   AxisInfo info = elementwise(type, {&a, &b});
-  info.divisibility.assign(info.rank(),
-                           product(a.elementDivisibility(), b.elementDivisibility()));
+  info.divisibility.assign(info.rank(), product(a.elementDivisibility(), b.elementDivisibility()));
   return info;
 }
 
@@ -131,8 +130,7 @@ static AxisInfo remainder(Type type, const AxisInfo &a, const AxisInfo &b) {
   AxisInfo info = elementwise(type, {&a, &b});
   for (int64_t d = 0; d < info.rank(); ++d) {
     int64_t bDivides = b.divisibilityAt(d, b.contiguity[d]);
-    int64_t block =
-        std::min({a.contiguity[d], a.divisibility[d], b.constancy[d], bDivides});
+    int64_t block = std::min({a.contiguity[d], a.divisibility[d], b.constancy[d], bDivides});
     info.contiguity[d] = block;
     info.divisibility[d] = std::min(a.divisibilityAt(d, block), bDivides);
   }
@@ -150,8 +148,8 @@ static AxisInfo comparison(arith::CmpIOp op, const AxisInfo &a, const AxisInfo &
     return info;
   const AxisInfo &counting = below ? a : b, &bound = below ? b : a;
   for (int64_t d = 0; d < info.rank(); ++d) {
-    int64_t block = std::min({counting.contiguity[d], counting.divisibility[d],
-                              bound.constancy[d], bound.divisibilityAt(d, bound.contiguity[d])});
+    int64_t block = std::min({counting.contiguity[d], counting.divisibility[d], bound.constancy[d],
+                              bound.divisibilityAt(d, bound.contiguity[d])});
     info.constancy[d] = std::max(info.constancy[d], block);
   }
   return info;
@@ -163,8 +161,7 @@ static AxisInfo selection(arith::SelectOp op, Operands operands) {
   for (int64_t d = 0; d < info.rank(); ++d) {
     // A scalar condition chooses the whole tile.
     bool scalar = !isa<RankedTensorType>(op.getCondition().getType());
-    int64_t chosen =
-        scalar ? std::numeric_limits<int64_t>::max() : condition.constancy[d];
+    int64_t chosen = scalar ? std::numeric_limits<int64_t>::max() : condition.constancy[d];
     int64_t block = std::min({a.contiguity[d], b.contiguity[d], chosen});
     info.constancy[d] = std::min(info.constancy[d], chosen);
     info.contiguity[d] = block;
@@ -276,7 +273,9 @@ AxisInfo axisInfoOnEntry(Value value) {
 AxisInfo transferAxisInfo(OpResult result, Operands operands, const IntegerRanges &ranges) {
   Operation *op = result.getOwner();
   Type type = result.getType();
-  auto nonNegative = [&](unsigned operand) { return ranges.isNonNegative(op->getOperand(operand)); };
+  auto nonNegative = [&](unsigned operand) {
+    return ranges.isNonNegative(op->getOperand(operand));
+  };
   return llvm::TypeSwitch<Operation *, AxisInfo>(op)
       .Case([&](arith::ConstantOp constant) { return constantInfo(constant); })
       .Case([&](ArangeOp arangeOp) { return arange(arangeOp); })
@@ -344,9 +343,7 @@ AxisInfo transferAxisInfo(OpResult result, Operands operands, const IntegerRange
                                                        operands[1]->elementDivisibility()));
         return info;
       })
-      .Case([&](arith::CmpIOp compare) {
-        return comparison(compare, *operands[0], *operands[1]);
-      })
+      .Case([&](arith::CmpIOp compare) { return comparison(compare, *operands[0], *operands[1]); })
       .Case([&](arith::SelectOp select) { return selection(select, operands); })
       // Signed arithmetic is taken not to overflow, so a block does not wrap from the largest
       // integer to the smallest; from -1 to 0 it may, unless it starts at a multiple of its length.

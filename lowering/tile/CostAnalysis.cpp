@@ -72,9 +72,8 @@ void Work::plus(Work other) {
         continue;
       // Tiles of a view overlap or not, which only its extents bound; other accesses of one key
       // go to the same addresses.
-      at->second.bytes = footprint.view
-                             ? add(at->second.bytes, footprint.bytes)
-                             : binary(Expr::Op::max, at->second.bytes, footprint.bytes);
+      at->second.bytes = footprint.view ? add(at->second.bytes, footprint.bytes)
+                                        : binary(Expr::Op::max, at->second.bytes, footprint.bytes);
       at->second.varies.insert(footprint.varies.begin(), footprint.varies.end());
     }
   };
@@ -242,8 +241,11 @@ Work CostAnalysis::dot(DotOp op) {
   auto result = cast<RankedTensorType>(op.getType());
   int64_t flops = 2 * result.getNumElements() * a.getDimSize(1);
   Type element = a.getElementType();
-  std::string unit = element.isInteger(8) ? "i8" : element.isBF16() ? "bf16" : element.isF16() ? "f16"
-                     : element.isF64() ? "f64" : "f32";
+  std::string unit = element.isInteger(8) ? "i8"
+                     : element.isBF16()   ? "bf16"
+                     : element.isF16()    ? "f16"
+                     : element.isF64()    ? "f64"
+                                          : "f32";
   if (op.getPrecision() != Precision::ieee)
     unit = "tf32";
   if (op.getPrecision() == Precision::tf32x3)

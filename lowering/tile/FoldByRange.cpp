@@ -50,8 +50,12 @@ static Value operandOf(Operation *op, const IntegerRanges &ranges) {
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) {
         return left->smin().isNonNegative() && left->smax().slt(right->smin()) ? a : Value();
       })
-      .Case([&](arith::MinSIOp) { return aFirst ? a : bFirst ? b : Value(); })
-      .Case([&](arith::MaxSIOp) { return aFirst ? b : bFirst ? a : Value(); })
+      .Case([&](arith::MinSIOp) { return aFirst   ? a
+                                         : bFirst ? b
+                                                  : Value(); })
+      .Case([&](arith::MaxSIOp) { return aFirst   ? b
+                                         : bFirst ? a
+                                                  : Value(); })
       .Default([](Operation *) { return Value(); });
 }
 

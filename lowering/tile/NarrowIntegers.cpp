@@ -35,9 +35,9 @@ static bool shiftsWithin(Value amount, const IntegerRanges &ranges) {
 /// Whether `op` does the same on narrow operands, given that its wide operands and results fit.
 static bool hasNarrowForm(Operation *op, const IntegerRanges &ranges) {
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp,
-            arith::XOrIOp, arith::MaxSIOp, arith::MinSIOp, arith::DivSIOp, arith::RemSIOp,
-            arith::CeilDivSIOp, arith::FloorDivSIOp, arith::SelectOp>([](auto) { return true; })
+      .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+            arith::MaxSIOp, arith::MinSIOp, arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
+            arith::FloorDivSIOp, arith::SelectOp>([](auto) { return true; })
       // Sign extension keeps the order of unsigned integers too.
       .Case<arith::MaxUIOp, arith::MinUIOp, arith::CmpIOp>([](auto) { return true; })
       .Case<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>([&](Operation *) {
@@ -78,7 +78,8 @@ static bool canNarrow(Operation *op, const IntegerRanges &ranges) {
   bool results = isa<scf::ForOp>(op) || llvm::all_of(op->getResults(), [&](Value result) {
                    return !isWide(result) || fits(result);
                  });
-  return results && llvm::all_of(operands, [&](OpOperand *operand) { return fits(operand->get()); });
+  return results &&
+         llvm::all_of(operands, [&](OpOperand *operand) { return fits(operand->get()); });
 }
 
 namespace {

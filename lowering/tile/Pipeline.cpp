@@ -17,7 +17,8 @@ namespace tessera::tile {
 
 void buildTilePipeline(OpPassManager &manager) {
   OpPassManager &kernels = manager.nest<func::FuncOp>();
-  // Uniform work becomes scalar, equal work is done once, and what a loop does not change leaves it.
+  // Uniform work becomes scalar, equal work is done once, and what a loop does not change leaves
+  // it.
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createLoopInvariantCodeMotionPass());

@@ -257,9 +257,9 @@ Expr withIndices(const Expr &expr) {
 }
 
 std::string text(const Expr &expr) {
-  constexpr std::array<const char *, 14> names{"",         "slot",    "grid", "v",   "add",
-                                               "sub",      "mul",     "floordiv", "ceildiv", "rem",
-                                               "min",      "max",     "less", "sum"};
+  constexpr std::array<const char *, 14> names{"",    "slot", "grid",     "v",       "add",
+                                               "sub", "mul",  "floordiv", "ceildiv", "rem",
+                                               "min", "max",  "less",     "sum"};
   std::string name = names[static_cast<std::size_t>(expr.op)];
   if (expr.args.empty())
     return name + std::to_string(expr.value);

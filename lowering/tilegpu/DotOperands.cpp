@@ -106,14 +106,12 @@ SmallVector<int64_t> DotOperand::loadedShape() const {
 unsigned DotOperand::contiguousDim(const tile::AxisAnalysis &axes) const {
   if (auto load = dyn_cast_or_null<tile::ViewLoadOp>(this->load)) {
     std::optional<unsigned> inner = unitStrideDim(load.getView());
-    SmallVector<unsigned> kept =
-        keptDims(cast<RankedTensorType>(load.getType()).getShape(), 2);
+    SmallVector<unsigned> kept = keptDims(cast<RankedTensorType>(load.getType()).getShape(), 2);
     return inner && *inner == kept[0] ? 0 : 1;
   }
   if (auto load = dyn_cast_or_null<tile::LoadOp>(this->load)) {
     const tile::AxisInfo *info = axes.lookup(load.getPointer());
-    SmallVector<unsigned> kept =
-        keptDims(cast<RankedTensorType>(load.getType()).getShape(), 2);
+    SmallVector<unsigned> kept = keptDims(cast<RankedTensorType>(load.getType()).getShape(), 2);
     return info && info->contiguity[kept[0]] > info->contiguity[kept[1]] ? 0 : 1;
   }
   return 1;

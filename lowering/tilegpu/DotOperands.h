@@ -18,9 +18,9 @@ namespace tessera::tilegpu {
 
 /// The origin of operand a or b of a dot.
 struct DotOperand {
-  mlir::Value value;              ///< the operand itself
+  mlir::Value value;               ///< the operand itself
   mlir::Operation *load = nullptr; ///< tile.view_load or tile.load that only dots use, or null
-  bool transposed = false;        ///< the operand is the loaded tile's transpose
+  bool transposed = false;         ///< the operand is the loaded tile's transpose
 
   /// Traces through transposes, conversions and reshapes that drop unit dimensions.
   static DotOperand trace(mlir::Value operand);
@@ -41,11 +41,10 @@ struct DotOperand {
 llvm::SmallVector<unsigned> keptDims(llvm::ArrayRef<std::int64_t> tileShape, unsigned rank);
 
 /// Elements, a power of two, that an aligned access along the stride-1 dimension of the view may
-/// span, at most 16 bytes and the tile's row, at the tile's first element and at every multiple from
-/// there. 1 where nothing is known.
+/// span, at most 16 bytes and the tile's row, at the tile's first element and at every multiple
+/// from there. 1 where nothing is known.
 unsigned alignedRowElements(mlir::Value view, mlir::ValueRange offsets,
-                            llvm::ArrayRef<std::int64_t> tileShape,
-                            const tile::AxisAnalysis &axes);
+                            llvm::ArrayRef<std::int64_t> tileShape, const tile::AxisAnalysis &axes);
 
 /// Axis analysis that looks through layout conversions.
 tile::AxisAnalysis analyseAxes(mlir::func::FuncOp func);

@@ -100,8 +100,7 @@ SmallVector<Value> LoopSlice::clone(OpBuilder &builder, IRMapping &mapping) cons
   SmallVector<Value> next;
   scf::ForOp body = loop;
   for (unsigned index : carriedIndices)
-    next.push_back(
-        mapping.lookupOrDefault(body.getBody()->getTerminator()->getOperand(index)));
+    next.push_back(mapping.lookupOrDefault(body.getBody()->getTerminator()->getOperand(index)));
   return next;
 }
 

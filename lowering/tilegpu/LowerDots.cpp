@@ -57,8 +57,8 @@ public:
       result = lowerWgmma(dot, *choice, acc);
       break;
     case MmaKind::mma_sync:
-      result = builder.create<MmaSyncOp>(dot.getLoc(), acc.getType(),
-                                 fragment(dot, *choice, 0), fragment(dot, *choice, 1), acc);
+      result = builder.create<MmaSyncOp>(dot.getLoc(), acc.getType(), fragment(dot, *choice, 0),
+                                         fragment(dot, *choice, 1), acc);
       break;
     case MmaKind::fma: {
       // Rows of b and columns of a are read as vectors.
@@ -99,8 +99,8 @@ private:
       useAcc = builder.create<arith::ConstantOp>(dot.getLoc(), builder.getBoolAttr(false));
     auto wgmma = builder.create<WgmmaOp>(dot.getLoc(), acc.getType(), a, b, acc, useAcc);
     return builder
-        .create<WgmmaWaitOp>(dot.getLoc(), TypeRange(acc.getType()),
-                             ValueRange(wgmma.getResult()), builder.getI32IntegerAttr(0))
+        .create<WgmmaWaitOp>(dot.getLoc(), TypeRange(acc.getType()), ValueRange(wgmma.getResult()),
+                             builder.getI32IntegerAttr(0))
         .getResult(0);
   }
 
@@ -108,8 +108,8 @@ private:
   Value fragment(tile::DotOp dot, const MmaChoice &choice, unsigned index) {
     Value operand = dot->getOperand(index);
     auto type = cast<RankedTensorType>(operand.getType());
-    auto wanted = withLayout(
-        type, choice.operand(index, type.getShape(), type.getElementTypeBitWidth()));
+    auto wanted =
+        withLayout(type, choice.operand(index, type.getShape(), type.getElementTypeBitWidth()));
     if (!DotOperand::trace(operand).load && !staged.count(operand))
       return converted(operand, wanted);
     return builder.create<LocalLoadOp>(dot.getLoc(), wanted, inShared(operand, index == 0 ? 1 : 0));
@@ -155,8 +155,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(source.load);
     auto tile = cast<RankedTensorType>(source.load->getResult(0).getType());
-    MemDescType type = swizzledMemDesc(source.loadedShape(), tile.getElementType(),
-                                       source.contiguousDim(axes));
+    MemDescType type =
+        swizzledMemDesc(source.loadedShape(), tile.getElementType(), source.contiguousDim(axes));
     if (auto load = dyn_cast<tile::ViewLoadOp>(source.load))
       return memory = builder.create<StageViewOp>(load.getLoc(), type, load.getView(),
                                                   load.getOffsets(), TypeAttr::get(tile));

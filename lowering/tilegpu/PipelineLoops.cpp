@@ -18,7 +18,8 @@
 // - early, before the body: slot k - 1 is free. depth = stages - 1. Used where the body reads
 //   with ordinary loads, so that the copies are under way while it computes.
 //
-// Slot and phase are carried by the loop, and by the loops around it: the mbarriers are set up once.
+// Slot and phase are carried by the loop, and by the loops around it: the mbarriers are set up
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -271,9 +272,9 @@ private:
       refill();
     }
 
-    SmallVector<Value> yields = llvm::map_to_vector(
-        loop.getBody()->getTerminator()->getOperands(),
-        [&](Value value) { return body.lookupOrDefault(value); });
+    SmallVector<Value> yields =
+        llvm::map_to_vector(loop.getBody()->getTerminator()->getOperands(),
+                            [&](Value value) { return body.lookupOrDefault(value); });
     Value nextSlot = wrapped(slot, 1), nextPhase = phase;
     Value one = constant(1);
     Value flipped = builder.create<arith::XOrIOp>(loc, phase, one);
@@ -310,11 +311,11 @@ private:
     SmallVector<Value> results(piped.getResults().take_front(own));
     if (inFlight) {
       unsigned index = inFlight->use_begin()->getOperandNumber();
-      results[index] = builder
-                           .create<WgmmaWaitOp>(loc, TypeRange(results[index].getType()),
-                                                ValueRange(results[index]),
-                                                builder.getI32IntegerAttr(0))
-                           .getResult(0);
+      results[index] =
+          builder
+              .create<WgmmaWaitOp>(loc, TypeRange(results[index].getType()),
+                                   ValueRange(results[index]), builder.getI32IntegerAttr(0))
+              .getResult(0);
     }
     loop->replaceAllUsesWith(results);
     loop.erase();
@@ -322,8 +323,8 @@ private:
       carryOutward(piped, piped.getResult(own), piped.getResult(own + 1));
   }
 
-  /// Makes the loops and branches around `op` carry slot and phase, so that the ring goes on where it
-  /// stopped when the loop runs again.
+  /// Makes the loops and branches around `op` carry slot and phase, so that the ring goes on where
+  /// it stopped when the loop runs again.
   void carryOutward(Operation *op, Value slot, Value phase) {
     IRRewriter rewriter(builder);
     // The stand-ins move out of everything.

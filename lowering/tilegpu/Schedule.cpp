@@ -151,8 +151,8 @@ private:
       pinned = func->getAttrOfType<ScheduleAttr>(attr::schedule);
     if (pinned) {
       if (std::string why = whyNotPinned(pinned, loop); !why.empty())
-        return loop.loop.emitError() << "the pinned schedule " << pinned
-                                     << " cannot be carried out: " << why;
+        return loop.loop.emitError()
+               << "the pinned schedule " << pinned << " cannot be carried out: " << why;
       loop.loop->setAttr(pinnedAttr, UnitAttr::get(loop.loop.getContext()));
       loop.loop->setAttr(attr::schedule, pinned);
       return success();
@@ -170,8 +170,8 @@ private:
         break;
       }
       if (candidate == CopyKind::cp_async || target.hasTma())
-        loop.loop.emitRemark() << "operands do not come by " << stringifyCopyKind(candidate)
-                               << ": " << why;
+        loop.loop.emitRemark() << "operands do not come by " << stringifyCopyKind(candidate) << ": "
+                               << why;
     }
     int64_t stages = chooseStages(loop, copy);
     int64_t inFlight = copy != CopyKind::sync && stages >= 2 && canBeInFlight(loop) ? 1 : 0;

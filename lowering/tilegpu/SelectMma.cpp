@@ -32,8 +32,8 @@ std::optional<MmaChoice> MmaChoice::of(tile::DotOp dot) {
 
 void MmaChoice::set(tile::DotOp dot) const {
   dot->setAttr(attr::mma, MmaKindAttr::get(dot.getContext(), kind));
-  dot->setAttr(mmaWarpsAttr, DenseI32ArrayAttr::get(dot.getContext(),
-                                                    {int32_t(warps[0]), int32_t(warps[1])}));
+  dot->setAttr(mmaWarpsAttr,
+               DenseI32ArrayAttr::get(dot.getContext(), {int32_t(warps[0]), int32_t(warps[1])}));
 }
 
 namespace {
@@ -124,7 +124,8 @@ private:
       if (!shape.is16Bit())
         return ("operand " + name + " is not contiguous along K, as 32-bit elements must be").str();
       if (cast<RankedTensorType>(operand.getType()).getDimSize(1 - reduction) < 16)
-        return ("operand " + name + " has fewer than 16 contiguous elements and they are not along K")
+        return ("operand " + name +
+                " has fewer than 16 contiguous elements and they are not along K")
             .str();
     }
     return {};
@@ -140,14 +141,17 @@ private:
   /// Whether `value` is reduced along dimension 1, or feeds another dot, within element-wise code:
   /// then one warp should hold whole rows.
   static bool wantsWholeRows(Value value, int depth = 0) {
-    return depth < 16 && llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (auto reduce = dyn_cast<tile::ReduceOp>(user))
-        return reduce.getAxis() == 1;
-      if (auto dot = dyn_cast<tile::DotOp>(user))
-        return dot.getAcc() != value;
-      return user->getNumResults() == 1 && user->hasTrait<OpTrait::Elementwise>() &&
-             wantsWholeRows(user->getResult(0), depth + 1);
-    });
+    return depth < 16 && llvm::any_of(
+                             value.getUsers(),
+                             [&](Operation *user) {
+                               if (auto reduce = dyn_cast<tile::ReduceOp>(user))
+                                 return reduce.getAxis() == 1;
+                               if (auto dot = dyn_cast<tile::DotOp>(user))
+                                 return dot.getAcc() != value;
+                               return user->getNumResults() == 1 &&
+                                      user->hasTrait<OpTrait::Elementwise>() &&
+                                      wantsWholeRows(user->getResult(0), depth + 1);
+                             });
   }
 
   /// Splits the warps over M and N in units of the instruction's tile, so that together they read

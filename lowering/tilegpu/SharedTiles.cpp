@@ -34,9 +34,8 @@ std::optional<SharedTile> recogniseSharedTile(MemDescType type) {
 
 MemDescType swizzledMemDesc(ArrayRef<int64_t> shape, Type element, unsigned contiguousDim) {
   unsigned bits = element.getIntOrFloatBitWidth();
-  LinearLayout layout =
-      LinearLayout::swizzled(shape, bits, swizzleFor(shape[contiguousDim], bits),
-                             {contiguousDim, 1 - contiguousDim});
+  LinearLayout layout = LinearLayout::swizzled(shape, bits, swizzleFor(shape[contiguousDim], bits),
+                                               {contiguousDim, 1 - contiguousDim});
   return MemDescType::get(1, shape, element, LayoutAttr::get(element.getContext(), layout));
 }
 

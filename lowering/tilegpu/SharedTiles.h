@@ -19,9 +19,9 @@ namespace tessera::tilegpu {
 /// How a memdesc of rank 2 is stored.
 struct SharedTile {
   unsigned contiguousDim = 1;
-  unsigned swizzleBytes = 0;  ///< 128, 64, 32 or 0
-  std::int64_t panel = 0;     ///< elements of a row in one panel: the whole row where unswizzled
-  std::int64_t rows = 0;      ///< extent of the other dimension
+  unsigned swizzleBytes = 0; ///< 128, 64, 32 or 0
+  std::int64_t panel = 0;    ///< elements of a row in one panel: the whole row where unswizzled
+  std::int64_t rows = 0;     ///< extent of the other dimension
 
   std::int64_t panelBytes(unsigned elementBits) const { return rows * panel * elementBits / 8; }
 };

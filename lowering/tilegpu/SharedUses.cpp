@@ -66,9 +66,8 @@ SmallVector<SharedUse, 2> sharedUsesOf(Operation *op) {
 }
 
 bool hasUnknownSharedUse(Operation *op) {
-  bool touches = llvm::any_of(op->getOperandTypes(), [](Type type) {
-    return isa<MemDescType, MBarrierType>(type);
-  });
+  bool touches = llvm::any_of(op->getOperandTypes(),
+                              [](Type type) { return isa<MemDescType, MBarrierType>(type); });
   return touches && !isa<SlotOp, TransposeMemDescOp>(op) && sharedUsesOf(op).empty();
 }
 

@@ -20,11 +20,11 @@ static constexpr llvm::StringLiteral vectorAttr = "tilegpu.copy_vector";
 
 bool isStageOp(Operation *op) { return isa<StageViewOp, StagePtrOp>(op); }
 
-MemDescType stagedType(Operation *stage) { return cast<MemDescType>(stage->getResult(0).getType()); }
-
-static unsigned bytesOf(Type element) {
-  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
+MemDescType stagedType(Operation *stage) {
+  return cast<MemDescType>(stage->getResult(0).getType());
 }
+
+static unsigned bytesOf(Type element) { return std::max(1u, element.getIntOrFloatBitWidth() / 8); }
 
 StageCopies::StageCopies(func::FuncOp func, const Target &target) : func(func), target(target) {
   tile::AxisAnalysis axes = analyseAxes(func);
@@ -34,17 +34,16 @@ StageCopies::StageCopies(func::FuncOp func, const Target &target) : func(func), 
     unsigned vector = 16 / bytesOf(stagedType(op).getElementType());
     std::optional<SharedTile> memory = recogniseSharedTile(stagedType(op));
     if (auto view = dyn_cast<StageViewOp>(op)) {
-      vector = std::min(vector,
-                        alignedRowElements(view.getView(), view.getOffsets(),
-                                           cast<RankedTensorType>(view.getTileType()).getShape(),
-                                           axes));
+      vector = std::min(
+          vector, alignedRowElements(view.getView(), view.getOffsets(),
+                                     cast<RankedTensorType>(view.getTileType()).getShape(), axes));
     } else if (memory) {
       auto pointers = cast<StagePtrOp>(op);
       unsigned d = memory->contiguousDim;
-      vector = std::min({vector, axes.alignedVectorWidth(pointers.getPointer(), d),
-                         axes.maskAlignment(pointers.getMask(), d),
-                         unsigned(layoutOf(pointers.getPointer().getType())
-                                      .consecutiveRegisters(d))});
+      vector =
+          std::min({vector, axes.alignedVectorWidth(pointers.getPointer(), d),
+                    axes.maskAlignment(pointers.getMask(), d),
+                    unsigned(layoutOf(pointers.getPointer().getType()).consecutiveRegisters(d))});
     } else {
       vector = 1;
     }
@@ -94,12 +93,11 @@ void StageCopies::startTma(OpBuilder &builder, Operation *stage, const IRMapping
   if (tile != stagedType(stage).getShape())
     shape = builder.getDenseI64ArrayAttr(tile);
   builder.create<TmaLoadOp>(stage->getLoc(), operands.lookupOrDefault(view.getView()),
-                            mapped(view.getOffsets(), operands), memory, barriers, index,
-                            predicate, shape);
+                            mapped(view.getOffsets(), operands), memory, barriers, index, predicate,
+                            shape);
 }
 
-LinearLayout copyLayout(ArrayRef<int64_t> shape, unsigned inner, unsigned vector,
-                               unsigned warps) {
+LinearLayout copyLayout(ArrayRef<int64_t> shape, unsigned inner, unsigned vector, unsigned warps) {
   unsigned rank = shape.size();
   SmallVector<unsigned> order{inner};
   for (unsigned d = rank; d-- > 0;)
@@ -159,17 +157,16 @@ Value StageCopies::load(OpBuilder &builder, Operation *stage, const IRMapping &o
   RankedTensorType type = registerType(stage);
   auto get = [&](OpBuilder &builder) -> Value {
     if (auto view = dyn_cast<StageViewOp>(stage)) {
-      Value value = builder.create<tile::ViewLoadOp>(
-          loc, view.getTileType(), operands.lookupOrDefault(view.getView()),
-          mapped(view.getOffsets(), operands));
+      Value value = builder.create<tile::ViewLoadOp>(loc, view.getTileType(),
+                                                     operands.lookupOrDefault(view.getView()),
+                                                     mapped(view.getOffsets(), operands));
       if (value.getType() == type)
         return value;
       return builder.create<tile::ReshapeOp>(loc, type, value);
     }
     auto pointers = cast<StagePtrOp>(stage);
     auto optional = [&](Value v) { return v ? operands.lookupOrDefault(v) : Value(); };
-    return builder.create<tile::LoadOp>(loc, type,
-                                        operands.lookupOrDefault(pointers.getPointer()),
+    return builder.create<tile::LoadOp>(loc, type, operands.lookupOrDefault(pointers.getPointer()),
                                         optional(pointers.getMask()),
                                         optional(pointers.getOther()));
   };
@@ -192,8 +189,8 @@ Value StageCopies::makeBarriers(int64_t count) {
   else
     builder.setInsertionPointToStart(&func.getBody().front());
   Location loc = func.getLoc();
-  Value barriers = builder.create<MBarrierAllocOp>(
-      loc, MBarrierType::get(func.getContext(), count), IntegerAttr());
+  Value barriers = builder.create<MBarrierAllocOp>(loc, MBarrierType::get(func.getContext(), count),
+                                                   IntegerAttr());
   builder.create<MBarrierInitOp>(loc, barriers, builder.getI32IntegerAttr(1));
   // One barrier after all of the set-ups.
   if (!lastInit)
@@ -211,9 +208,8 @@ void StageCopies::expandInPlace(Operation *stage) {
   if (!repeats && whyNot(CopyKind::tma, stage).empty()) {
     Value barriers = makeBarriers(1);
     Value zero = builder.create<arith::ConstantOp>(loc, builder.getI32IntegerAttr(0));
-    builder.create<MBarrierExpectOp>(loc, barriers, zero,
-                                     builder.getI32IntegerAttr(stagedType(stage).getTileBytes()),
-                                     Value());
+    builder.create<MBarrierExpectOp>(
+        loc, barriers, zero, builder.getI32IntegerAttr(stagedType(stage).getTileBytes()), Value());
     startTma(builder, stage, operands, memory, barriers, zero, Value());
     builder.create<MBarrierWaitOp>(loc, barriers, zero, zero);
   } else {

@@ -41,8 +41,8 @@ public:
                 mlir::Value memory, mlir::Value barriers, mlir::Value index,
                 mlir::Value predicate) const;
   /// Every thread starts its share by cp.async; the group is not committed yet.
-  void startAsync(mlir::OpBuilder &builder, mlir::Operation *stage,
-                  const mlir::IRMapping &operands, mlir::Value memory, mlir::Value predicate) const;
+  void startAsync(mlir::OpBuilder &builder, mlir::Operation *stage, const mlir::IRMapping &operands,
+                  mlir::Value memory, mlir::Value predicate) const;
   /// Loads into registers (zeros where the predicate, if given, is false).
   mlir::Value load(mlir::OpBuilder &builder, mlir::Operation *stage,
                    const mlir::IRMapping &operands, mlir::Value predicate) const;

@@ -109,8 +109,7 @@ private:
     auto warps = func->getAttrOfType<IntegerAttr>(attr::numWarps);
     unsigned vector = std::min<int64_t>(std::max(1u, 128 / type.getElementTypeBitWidth()),
                                         type.getDimSize(inner));
-    LinearLayout layout =
-        copyLayout(type.getShape(), inner, vector, warps ? warps.getInt() : 4);
+    LinearLayout layout = copyLayout(type.getShape(), inner, vector, warps ? warps.getInt() : 4);
     OpBuilder builder(store);
     store.getValueMutable().assign(builder.create<ConvertLayoutOp>(
         store.getLoc(), withLayout(type, layout), store.getValue()));

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/tile/Tile.h"
 #include "lowering/tile/CostAnalysis.h"
+#include "dialects/tile/Tile.h"
 #include "lowering/tile/Pipeline.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -184,7 +184,8 @@ func.func @softmax(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %cols: i32) attribu
 // Two passes over a row longer than a tile: read twice, but each byte once in the footprint.
 TEST(CostAnalysis, LayerNormInTwoPasses) {
   for (bool optimise : {false, true}) {
-    Kernel kernel(R"(
+    Kernel kernel(
+        R"(
 func.func @layernorm(%x: !tile.ptr<f32>, %w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %cols: i64) attributes {tile.kernel} {
   %c0 = arith.constant 0 : i64
   %c256 = arith.constant 256 : i64
@@ -224,8 +225,8 @@ func.func @layernorm(%x: !tile.ptr<f32>, %w: !tile.ptr<f32>, %y: !tile.ptr<f32>,
   }
   return
 })",
-                  {pointer(DType::f32), pointer(DType::f32), pointer(DType::f32), scalar(DType::i64)},
-                  optimise);
+        {pointer(DType::f32), pointer(DType::f32), pointer(DType::f32), scalar(DType::i64)},
+        optimise);
     ASSERT_TRUE(kernel.analyzed);
     EXPECT_TRUE(kernel.image.report.remarks.empty());
     for (std::int64_t cols : {1, 255, 256, 1000, 8192}) {

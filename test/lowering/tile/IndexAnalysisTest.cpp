@@ -31,8 +31,8 @@ std::string text(Operation *op) {
 }
 
 /// Whether `elements` keep what `info` says along dimension `dim`; the complaint if they do not.
-std::string complaint(const tile::AxisInfo &info, const Elements &elements,
-                      ArrayRef<int64_t> shape, int64_t dim) {
+std::string complaint(const tile::AxisInfo &info, const Elements &elements, ArrayRef<int64_t> shape,
+                      int64_t dim) {
   int64_t stride = 1;
   for (int64_t d = dim + 1; d < int64_t(shape.size()); ++d)
     stride *= shape[d];
@@ -100,8 +100,8 @@ TEST_F(IndexAnalysis, AxisInfoHolds) {
                                        << text(op) << ": " << says << "\n"
                                        << text(func);
             ++checked;
-            interesting += info->contiguity[d] > 1 || info->constancy[d] > 1 ||
-                           info->divisibility[d] > 1;
+            interesting +=
+                info->contiguity[d] > 1 || info->constancy[d] > 1 || info->divisibility[d] > 1;
           }
         }
       });

@@ -129,8 +129,10 @@ void Interpreter::run(Operation *op, const Environment &environment) {
       .Case<arith::AddIOp>([&](auto) { elementwise([](auto a, auto b) { return a + b; }); })
       .Case<arith::SubIOp>([&](auto) { elementwise([](auto a, auto b) { return a - b; }); })
       .Case<arith::MulIOp>([&](auto) { elementwise([](auto a, auto b) { return a * b; }); })
-      .Case<arith::MinSIOp>([&](auto) { elementwise([](auto a, auto b) { return std::min(a, b); }); })
-      .Case<arith::MaxSIOp>([&](auto) { elementwise([](auto a, auto b) { return std::max(a, b); }); })
+      .Case<arith::MinSIOp>(
+          [&](auto) { elementwise([](auto a, auto b) { return std::min(a, b); }); })
+      .Case<arith::MaxSIOp>(
+          [&](auto) { elementwise([](auto a, auto b) { return std::max(a, b); }); })
       .Case<arith::AndIOp>([&](auto) { elementwise([](auto a, auto b) { return a & b; }); })
       .Case<arith::OrIOp>([&](auto) { elementwise([](auto a, auto b) { return a | b; }); })
       .Case<arith::XOrIOp>([&](auto) { elementwise([](auto a, auto b) { return a ^ b; }); })
@@ -157,12 +159,9 @@ void Interpreter::run(Operation *op, const Environment &environment) {
         if (positive(1))
           elementwise([](auto a, auto b) { return -((-a - ((-a % b) + b) % b) / b); });
       })
-      .Case<arith::ShLIOp>([&](auto) {
-        elementwise([](auto a, auto b) { return a * (__int128(1) << int(b)); });
-      })
-      .Case<arith::ShRSIOp>([&](auto) {
-        elementwise([](auto a, auto b) { return a >> int(b); });
-      })
+      .Case<arith::ShLIOp>(
+          [&](auto) { elementwise([](auto a, auto b) { return a * (__int128(1) << int(b)); }); })
+      .Case<arith::ShRSIOp>([&](auto) { elementwise([](auto a, auto b) { return a >> int(b); }); })
       .Case([&](arith::CmpIOp compare) {
         Elements result(countOf(type));
         for (std::size_t i = 0; i < result.size(); ++i) {
@@ -178,7 +177,8 @@ void Interpreter::run(Operation *op, const Environment &environment) {
         set(select, result);
       })
       .Default([](Operation *other) {
-        llvm::report_fatal_error("the interpreter does not know " + other->getName().getStringRef());
+        llvm::report_fatal_error("the interpreter does not know " +
+                                 other->getName().getStringRef());
       });
 }
 
@@ -197,8 +197,8 @@ public:
     auto module = ModuleOp::create(loc);
     builder.setInsertionPointToEnd(module.getBody());
     Type i64 = builder.getI64Type();
-    auto func = builder.create<func::FuncOp>(loc, "f",
-                                             builder.getFunctionType({i64, i64, i64}, {}));
+    auto func =
+        builder.create<func::FuncOp>(loc, "f", builder.getFunctionType({i64, i64, i64}, {}));
     func.setArgAttr(0, tile::attr::divisible, builder.getI64IntegerAttr(16));
     func.setArgAttr(1, tile::attr::small, builder.getUnitAttr());
     Block *block = func.addEntryBlock();
@@ -273,8 +273,7 @@ private:
     static constexpr int64_t extents[] = {1, 2, 8, 16, 32};
     static constexpr int32_t starts[] = {0, 0, 1, 8, 16, 24};
     int64_t extent = extents[below(5)];
-    Value narrow =
-        create<tile::ArangeOp>(tensor({extent}, builder.getI32Type()), starts[below(6)]);
+    Value narrow = create<tile::ArangeOp>(tensor({extent}, builder.getI32Type()), starts[below(6)]);
     RankedTensorType type = tensor({extent}, builder.getI64Type());
     values.push_back(create<arith::ExtSIOp>(type, narrow));
     // Mostly as kernels have it: counted from some scalar.
@@ -402,10 +401,9 @@ private:
       return;
     default: {
       auto amount = builder.getI64IntegerAttr(below(6));
-      Value by = isa<RankedTensorType>(type)
-                     ? create<arith::ConstantOp>(
-                           DenseElementsAttr::get(cast<ShapedType>(type), Attribute(amount)))
-                     : create<arith::ConstantOp>(amount);
+      Value by = isa<RankedTensorType>(type) ? create<arith::ConstantOp>(DenseElementsAttr::get(
+                                                   cast<ShapedType>(type), Attribute(amount)))
+                                             : create<arith::ConstantOp>(amount);
       values.push_back(below(2) ? create<arith::ShLIOp>(a, by) : create<arith::ShRSIOp>(a, by));
       return;
     }

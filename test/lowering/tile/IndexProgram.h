@@ -36,7 +36,9 @@ class Interpreter {
 public:
   Interpreter(mlir::func::FuncOp func, const Environment &environment);
   bool defined() const { return isDefined; }
-  const Elements &operator[](mlir::Value value) const { return values.at(value.getAsOpaquePointer()); }
+  const Elements &operator[](mlir::Value value) const {
+    return values.at(value.getAsOpaquePointer());
+  }
   bool has(mlir::Value value) const { return values.count(value.getAsOpaquePointer()); }
 
 private:
@@ -49,8 +51,8 @@ private:
 };
 
 /// A function with `operations` random operations; arguments 0 and 1 are i64 with the facts
-/// tile.divisible = 16 and tile.small, argument 2 is any i64. Every value is returned, so nothing is
-/// dead.
+/// tile.divisible = 16 and tile.small, argument 2 is any i64. Every value is returned, so nothing
+/// is dead.
 mlir::OwningOpRef<mlir::ModuleOp> randomProgram(mlir::MLIRContext &context, std::mt19937_64 &random,
                                                 int operations);
 /// Arguments that keep the facts of `randomProgram`.

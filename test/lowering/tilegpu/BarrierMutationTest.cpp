@@ -3,9 +3,10 @@
 // Part of the Tessera project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A checker that never complains would pass every other test. So: compile a set of kernels, take away
-// one barrier, fence or wait at a time, or weaken a wait by one, and the checker must fail each
-// time. A barrier whose loss it does not notice is either a hole in the checker or a barrier too many.
+// A checker that never complains would pass every other test. So: compile a set of kernels, take
+// away one barrier, fence or wait at a time, or weaken a wait by one, and the checker must fail
+// each time. A barrier whose loss it does not notice is either a hole in the checker or a barrier
+// too many.
 //
 //===----------------------------------------------------------------------===//
 

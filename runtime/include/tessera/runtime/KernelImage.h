@@ -23,7 +23,21 @@ namespace tessera {
 
 /// Element types. The IR is signless for integers; the DSL and the runtime know the sign.
 enum class DType : std::uint8_t {
-  i1, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3, f8e5m2
+  i1,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  f8e4m3,
+  f8e5m2
 };
 
 /// Size of an element in bytes (1 for i1).
@@ -68,11 +82,11 @@ struct SourceLocation {
 
 /// How a kernel is to be compiled; part of its key.
 struct CompileOptions {
-  int warps = 0;         ///< compute warps a CTA; 0: the compiler chooses
-  int stages = 0;        ///< buffers of a pipelined loop; 0: the compiler chooses
-  int maxRegisters = 0;  ///< per thread; 0: no limit
-  bool debugBounds = false; ///< CPU: trap out-of-bounds access with the user's line
-  bool lineInfo = true;     ///< user's lines in PTX, for profilers
+  int warps = 0;             ///< compute warps a CTA; 0: the compiler chooses
+  int stages = 0;            ///< buffers of a pipelined loop; 0: the compiler chooses
+  int maxRegisters = 0;      ///< per thread; 0: no limit
+  bool debugBounds = false;  ///< CPU: trap out-of-bounds access with the user's line
+  bool lineInfo = true;      ///< user's lines in PTX, for profilers
   std::string schedule = {}; ///< pinned schedule attribute in MLIR syntax; empty: chosen
   bool operator==(const CompileOptions &) const = default;
 };
@@ -96,13 +110,20 @@ struct KernelSpec {
 /// An integer expression over a launch's arguments: grid, FLOPs, bytes.
 struct Expr {
   enum class Op : std::uint8_t {
-    constant,  ///< value
-    slot,      ///< argument slot number `value`
-    grid,      ///< programs along axis `value`
-    variable,  ///< innermost-first index `value` of an enclosing `sum`'s variable
-    add, sub, mul, floordiv, ceildiv, rem, min, max,
-    less,      ///< 1 if args[0] < args[1], else 0
-    sum        ///< sum of args[1] over the variable 0 <= v < args[0]
+    constant, ///< value
+    slot,     ///< argument slot number `value`
+    grid,     ///< programs along axis `value`
+    variable, ///< innermost-first index `value` of an enclosing `sum`'s variable
+    add,
+    sub,
+    mul,
+    floordiv,
+    ceildiv,
+    rem,
+    min,
+    max,
+    less, ///< 1 if args[0] < args[1], else 0
+    sum   ///< sum of args[1] over the variable 0 <= v < args[0]
   };
   Op op = Op::constant;
   std::int64_t value = 0;
@@ -121,18 +142,18 @@ struct Expr {
 struct Cost {
   std::map<std::string, Expr> flops; ///< by unit: "bf16", "f16", "tf32", "f32", "f64", "i8" for
                                      ///< dots, "vector" for everything else
-  Expr bytesRead;      ///< requested by loads that are not masked off
-  Expr bytesWritten;   ///< requested by stores and atomics that are not masked off
-  Expr footprintRead;  ///< each byte once
+  Expr bytesRead;                    ///< requested by loads that are not masked off
+  Expr bytesWritten;                 ///< requested by stores and atomics that are not masked off
+  Expr footprintRead;                ///< each byte once
   Expr footprintWritten;
 };
 
 /// How the runtime encodes a TMA descriptor from a view argument.
 struct TensorMapRecipe {
   enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
-  std::uint32_t param = 0;            ///< index of the view in `params`
-  std::vector<std::uint32_t> order;   ///< view dimensions, innermost (stride 1) first
-  std::vector<std::uint32_t> box;     ///< extents of one copy in elements, in the same order
+  std::uint32_t param = 0;          ///< index of the view in `params`
+  std::vector<std::uint32_t> order; ///< view dimensions, innermost (stride 1) first
+  std::vector<std::uint32_t> box;   ///< extents of one copy in elements, in the same order
   Swizzle swizzle = Swizzle::none;
 };
 
@@ -149,22 +170,22 @@ struct KernelImage {
   std::vector<Param> params;
   std::vector<std::uint8_t> facts;
   CompileOptions options;
-  std::vector<std::byte> code; ///< cubin, or an ELF object on the CPU
-  std::string ptx;             ///< also kept for GPUs newer than `target`; empty on the CPU
-  std::uint32_t threads = 0;   ///< a CTA
+  std::vector<std::byte> code;   ///< cubin, or an ELF object on the CPU
+  std::string ptx;               ///< also kept for GPUs newer than `target`; empty on the CPU
+  std::uint32_t threads = 0;     ///< a CTA
   std::uint32_t sharedBytes = 0; ///< dynamic
   std::uint32_t cluster = 1;
   std::int64_t workspaceBytes = 0; ///< a launch, from the stream's workspace; zeroed if needed
   bool workspaceZeroed = false;
   std::vector<TensorMapRecipe> tensorMaps;
-  std::array<Expr, 3> grid;    ///< default grid, if the kernel states one
+  std::array<Expr, 3> grid; ///< default grid, if the kernel states one
   bool hasGrid = false;
   Cost cost;
   SourceLocation where;
   struct Report { ///< read back from the assembler and the passes
     int registers = 0, spillBytes = 0, stackBytes = 0;
-    std::vector<std::string> advisories; ///< assembler warnings, e.g. serialised wgmma
-    std::vector<std::string> remarks;    ///< the compiler's: which schedule, why not a better one
+    std::vector<std::string> advisories;   ///< assembler warnings, e.g. serialised wgmma
+    std::vector<std::string> remarks;      ///< the compiler's: which schedule, why not a better one
     std::map<std::string, double> stageMs; ///< trace, tile, tilegpu, llvm, ptx, cubin, ...
   } report;
 
