@@ -4,7 +4,7 @@
 // Exceptions. See LICENSE for details. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The numbers in the comments are those of the operation's description in TableGen and of the
-// cases in test/dialects/tilegpu/invalid.mlir.
+// cases in test/dialects/tilegpu/layout-invalid.mlir and shared-invalid.mlir.
 //
 //===----------------------------------------------------------------------===//
 
