@@ -63,8 +63,7 @@ inline auto attention =
         step(kvRow, false);
       for (auto kvRow : range(unmasked, end, c.BN))
         step(kvRow, true);
-      o = o * expand(1.0f / sum, 1);
-      O.at({batch, head, first, 0}, {1, 1, c.BM, c.D}).store(reshape(o, {1, 1, c.BM, c.D}));
+      O.at({batch, head, first, 0}, {1, 1, c.BM, c.D}).store(o * expand(1.0f / sum, 1));
     });
 
 } // namespace tessera::kernels

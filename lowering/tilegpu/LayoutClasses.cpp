@@ -255,6 +255,8 @@ void LayoutClasses::handOn(unsigned id) {
         layout = known.transposeOuts(transpose.getPermutation());
       } else if (isa<tile::ReshapeOp>(relation.op)) {
         layout = known.reshapeOuts(classes[other].type.getShape());
+      } else if (auto expand = dyn_cast<tile::ExpandDimsOp>(relation.op)) {
+        layout = known.insertOut(expand.getAxis());
       }
       if (!layout)
         continue;
@@ -332,16 +334,7 @@ LogicalResult LayoutClasses::choose(func::FuncOp func) {
   for (unsigned id : leaders) {
     if (classes[id].layout)
       continue;
-    // Better a layout that an expanded tile has already than one of its own.
-    for (const Relation &relation : relations) {
-      auto expand = dyn_cast<tile::ExpandDimsOp>(relation.op);
-      if (!expand || find(relation.to) != id || !classes[find(relation.from)].layout)
-        continue;
-      give(id, classes[find(relation.from)].layout->insertOut(expand.getAxis()), false);
-      break;
-    }
-    if (!classes[id].layout)
-      give(id, defaultLayout(classes[id].type, numWarps, classes[id].reducedDims), false);
+    give(id, defaultLayout(classes[id].type, numWarps, classes[id].reducedDims), false);
     handOn(id);
   }
   return success();

@@ -40,6 +40,7 @@ public:
 
   LogicalResult run() {
     llvm::MapVector<Operation *, DotLoop> loops;
+    llvm::DenseSet<Operation *> outside;
     func.walk([&](tile::DotOp dot) {
       for (Value value : {dot.getA(), dot.getB()}) {
         Operation *load = DotOperand::trace(value).load;
@@ -47,7 +48,8 @@ public:
           continue;
         auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
         if (!loop) {
-          outsideBytes += bytesOf(load);
+          if (outside.insert(load).second)
+            outsideBytes += bytesOf(load);
           continue;
         }
         DotLoop &entry = loops[loop];

@@ -71,7 +71,10 @@ public:
       }
       if (std::string why = whyNotMmaSync(shape); why.empty()) {
         choice.kind = MmaKind::mma_sync;
-        splitWarps(dot, shape, {16, 8}, choice.warps);
+        // Warps side by side along N would each need all of a's rows: where a is computed, and so
+        // in registers, that is a trip through shared memory.
+        bool rows = wantsWholeRows(dot.getResult()) || !DotOperand::trace(dot.getA()).load;
+        splitWarps(shape, {16, 8}, rows, choice.warps);
         choice.set(dot);
         if (!reason.empty())
           dot.emitRemark() << "dot uses mma.sync, not wgmma: " << reason;
@@ -86,7 +89,7 @@ public:
     } else if (shape.element.isInteger(8)) {
       reason = "matrix instructions for i8 are not used";
     }
-    splitWarps(dot, shape, {4, 4}, choice.warps);
+    splitWarps(shape, {4, 4}, wantsWholeRows(dot.getResult()), choice.warps);
     choice.set(dot);
     if (!reason.empty())
       dot.emitRemark() << "dot uses fused multiply-add, not a matrix instruction: " << reason;
@@ -155,10 +158,10 @@ private:
   }
 
   /// Splits the warps over M and N in units of the instruction's tile, so that together they read
-  /// as little as possible. Warps that are left over repeat the work of others.
-  void splitWarps(tile::DotOp dot, const DotShape &shape, std::pair<int64_t, int64_t> unit,
+  /// as little as possible; with `rows` over M as long as they can be. Warps that are left over
+  /// repeat the work of others.
+  void splitWarps(const DotShape &shape, std::pair<int64_t, int64_t> unit, bool rows,
                   unsigned (&grid)[2]) const {
-    bool rows = wantsWholeRows(dot.getResult());
     grid[0] = grid[1] = 1;
     while (grid[0] * grid[1] < warps) {
       bool canM = shape.m / (2 * grid[0]) >= unit.first;

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lowering/tilegpu/DotOperands.h"
 #include "lowering/tilegpu/Passes.h"
 #include "lowering/tilegpu/SharedTiles.h"
 #include "lowering/tilegpu/StageCopies.h"
@@ -28,23 +29,14 @@ int64_t vectorBytes(RankedTensorType type, unsigned inner) {
   return layoutOf(type).consecutiveRegisters(inner) * int64_t(type.getElementTypeBitWidth()) / 8;
 }
 
-/// The value without reshapes that only add unit dimensions, if what is left has rank 2 and is
-/// what a memdesc keeps of the tile.
-Value withoutUnitDims(Value value) {
-  auto reshape = value.getDefiningOp<tile::ReshapeOp>();
-  if (!reshape || cast<RankedTensorType>(value.getType()).getRank() == 2)
-    return value;
-  auto outer = cast<RankedTensorType>(value.getType());
-  auto source = cast<RankedTensorType>(reshape.getSource().getType());
-  SmallVector<int64_t> kept;
-  size_t surplus = outer.getRank() - 2;
-  for (int64_t extent : outer.getShape()) {
-    if (surplus && extent == 1)
-      --surplus;
-    else
-      kept.push_back(extent);
-  }
-  return source.getShape() == ArrayRef<int64_t>(kept) ? reshape.getSource() : value;
+/// What a memdesc keeps of a tile: two dimensions, if all others have extent 1.
+std::optional<std::array<int64_t, 2>> matrixShape(ArrayRef<int64_t> tile) {
+  if (tile.size() < 2)
+    return std::nullopt;
+  SmallVector<unsigned> kept = keptDims(tile, 2);
+  if (kept.size() != 2)
+    return std::nullopt;
+  return std::array{tile[kept[0]], tile[kept[1]]};
 }
 
 class StoreStaging {
@@ -78,18 +70,23 @@ private:
   }
 
   static bool isMatrix(tile::ViewStoreOp store) {
-    return cast<RankedTensorType>(withoutUnitDims(store.getValue()).getType()).getRank() == 2;
+    return matrixShape(cast<RankedTensorType>(store.getValue().getType()).getShape()).has_value();
   }
 
   void bulkStore(tile::ViewStoreOp store, unsigned inner) {
     OpBuilder builder(store);
     Location loc = store.getLoc();
-    ArrayRef<int64_t> tile = cast<RankedTensorType>(store.getValue().getType()).getShape();
-    Value value = withoutUnitDims(store.getValue());
+    Value value = store.getValue();
     auto type = cast<RankedTensorType>(value.getType());
-    // Leading unit dimensions are the ones left out, so the stride-1 dimension is the last or the
-    // one before, unless it was left out itself; whyNotTma has ruled that out by its 16 bytes.
-    unsigned contiguous = inner == tile.size() - 1 ? 1 : 0;
+    ArrayRef<int64_t> tile = type.getShape();
+    // The stride-1 dimension is one of them: whyNotTma has seen that it has 16 bytes or more.
+    unsigned contiguous = keptDims(tile, 2)[1] == inner ? 1 : 0;
+    if (tile.size() != 2) {
+      std::array<int64_t, 2> matrix = *matrixShape(tile);
+      type = withLayout(RankedTensorType::get(matrix, type.getElementType()),
+                        layoutOf(type).reshapeOuts(matrix));
+      value = builder.create<tile::ReshapeOp>(loc, type, value);
+    }
     MemDescType memory = swizzledMemDesc(type.getShape(), type.getElementType(), contiguous);
     Value alloc = builder.create<AllocOp>(loc, memory, IntegerAttr());
     builder.create<LocalStoreOp>(loc, value, alloc);

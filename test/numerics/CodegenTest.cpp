@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels/attention.h"
 #include "kernels/gemm.h"
 #include "kernels/pointwise.h"
 #include "kernels/rows.h"
@@ -45,6 +46,11 @@ void expectPtxLacks(const ts::KernelImage &image, const char *pattern) {
   std::smatch found;
   EXPECT_FALSE(std::regex_search(image.ptx, found, std::regex(pattern)))
       << image.name << " for " << image.target << " has " << found.str();
+}
+std::ptrdiff_t countInPtx(const ts::KernelImage &image, const char *pattern) {
+  const std::regex regex(pattern);
+  return std::distance(std::sregex_iterator(image.ptx.begin(), image.ptx.end(), regex),
+                       std::sregex_iterator());
 }
 /// Assembled without spills and without a word of advice (C75xx: a serialised wgmma).
 void expectCleanAssembly(const ts::KernelImage &image) {
@@ -152,6 +158,44 @@ TEST_P(NumericsCodegen, ProductsOfFloats) {
   expectPtxHas(*image, R"(fma\.rn\.f32)");
   expectPtxLacks(*image, R"(\bmma\.sync|wgmma)");
   expectPtxHas(*image, R"(cp\.async\.)");
+}
+
+/// Both products are matrix instructions, and the weights go from one to the other in registers:
+/// all that threads store to shared memory is the result, once.
+TEST_P(NumericsCodegen, Attention) {
+  const auto check = [&]<class T>(int width, bool causal) {
+    SCOPED_TRACE(::testing::Message() << width << (causal ? ", causal" : ""));
+    const auto in = ts::view(somewhere<const T>(), {4, 16, 4096, width});
+    const Image image =
+        ts::kernels::attention<T>
+            .with({.BM = 128, .BN = hopper() ? 128 : 64, .D = width}, causal,
+                  {.warps = 8, .stages = 2})
+            .compileFor(target(), in, in, in, ts::view(somewhere<T>(), {4, 16, 4096, width}), 0.1f);
+    expectCleanAssembly(*image);
+    const int resultWords = 128 * width / 2 / 256; // of a thread
+    if (hopper()) {
+      expectPtxHas(*image, R"(wgmma\.mma_async\.sync\.aligned\.m64n128k16)");
+      expectPtxLacks(*image, R"(\bmma\.sync)");
+      EXPECT_EQ(image->tensorMaps.size(), 4u);
+      expectPtxLacks(*image, R"(st\.shared)");
+      EXPECT_EQ(countInPtx(*image, R"(stmatrix\.[^;]*\.x4\.)"), resultWords / 4);
+      expectPtxHas(*image, R"(cp\.async\.bulk\.tensor\.4d\.global\.shared)");
+    } else {
+      expectPtxLacks(*image, R"(stmatrix)");
+      EXPECT_EQ(countInPtx(*image, R"(st\.shared\.b32)"), resultWords);
+      EXPECT_EQ(countInPtx(*image, R"(st\.shared)"), resultWords);
+      expectPtxHas(*image, R"(mma\.sync\.aligned\.m16n8k16)");
+      expectPtxHas(*image, R"(cp\.async\.c[ag]\.shared\.global[^;]*, 16)");
+      expectPtxHas(*image, R"(ldmatrix\.sync\.aligned\.m8n8\.x4)");
+      expectPtxHas(*image, stores16Bytes);
+    }
+    expectPtxLacks(*image, narrowAccess);
+  };
+  for (const int width : {64, 128})
+    for (const bool causal : {false, true}) {
+      check.operator()<ts::BFloat16>(width, causal);
+      check.operator()<ts::Float16>(width, causal);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(For, NumericsCodegen, ::testing::Values("sm_80", "sm_90a"),

@@ -220,16 +220,17 @@ func.func @control(%x: !tile.ptr<f32> {tile.divisible = 16 : i64}, %n: i32, %c: 
 // -----
 
 // Chained dots: the scores stay in the accumulator's layout, the second dot takes them from registers
-// and the rescaling of its accumulator needs no conversion.
+// and the rescaling of its accumulator needs no conversion; nor does a tile of a batch, to be stored.
 // CHECK-LABEL: func.func @attention
 // CHECK-NOT: convert_layout
 // CHECK: tile.dot
 // CHECK: tile.reduce
 // CHECK-NOT: convert_layout
 // CHECK: tile.dot
+// CHECK-NOT: convert_layout
 // CHECK: tile.view_store
 func.func @attention(%q: !tile.view<?x64xbf16, [64, 1]>, %k: !tile.view<64x?xbf16, [1, 64]>,
-                     %v: !tile.view<?x64xbf16, [64, 1]>, %o: !tile.view<?x64xbf16, [64, 1]>, %n: i64)
+                     %v: !tile.view<?x64xbf16, [64, 1]>, %o: !tile.view<?x?x64xbf16, [?, 64, 1]>, %n: i64)
     attributes {tile.kernel, tilegpu.num_warps = 4 : i32} {
   %c0 = arith.constant 0 : i64
   %c128 = arith.constant 128 : i64
@@ -258,6 +259,7 @@ func.func @attention(%q: !tile.view<?x64xbf16, [64, 1]>, %k: !tile.view<64x?xbf1
     scf.yield %next, %m2 : tensor<64x64xf32>, tensor<64xf32>
   }
   %h = arith.truncf %r#0 : tensor<64x64xf32> to tensor<64x64xbf16>
-  tile.view_store %h, %o[%c0, %c0] : tensor<64x64xbf16>, !tile.view<?x64xbf16, [64, 1]>
+  %hb = tile.expand_dims %h, 0 : tensor<64x64xbf16> -> tensor<1x64x64xbf16>
+  tile.view_store %hb, %o[%c0, %c0, %c0] : tensor<1x64x64xbf16>, !tile.view<?x?x64xbf16, [?, 64, 1]>
   return
 }

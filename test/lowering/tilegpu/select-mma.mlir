@@ -54,6 +54,46 @@ func.func @ampere(%a: !tile.view<?x?xf16, [?, 1]> {tile.divisible = 16 : i64, ti
 
 // -----
 
+// The second dot takes what the first computed from registers: both keep whole rows in a warp. The tile
+// that two loops share takes its shared memory once, which leaves room for four stages.
+
+module attributes {tilegpu.target = "sm_80"} {
+// CHECK-LABEL: func.func @chained
+func.func @chained(%q: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
+                   %k: !tile.view<?x?xbf16, [1, ?]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 1, 8>},
+                   %v: !tile.view<?x?xbf16, [?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 1>},
+                   %m: i64, %n: i64) -> tensor<128x128xf32> attributes {tile.num_warps = 8 : i32, tile.num_stages = 4 : i32} {
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %none = arith.constant dense<0.0> : tensor<128x64xf32>
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %x = tile.view_load %q[%c0, %c0] : !tile.view<?x?xbf16, [?, 1]> -> tensor<128x128xbf16>
+  // CHECK-COUNT-2: mma_warps = array<i32: 8, 1>
+  // CHECK: schedule<stages = 4, copy = cp_async, in_flight = 0>
+  %half = scf.for %i = %c0 to %m step %c64 iter_args(%acc = %zero) -> tensor<128x128xf32> : i64 {
+    %y = tile.view_load %k[%c0, %i] : !tile.view<?x?xbf16, [1, ?]> -> tensor<128x64xbf16>
+    %s = tile.dot %x, %y, %none : tensor<128x128xbf16> * tensor<128x64xbf16> -> tensor<128x64xf32>
+    %p = arith.truncf %s : tensor<128x64xf32> to tensor<128x64xbf16>
+    %z = tile.view_load %v[%i, %c0] : !tile.view<?x?xbf16, [?, 1]> -> tensor<64x128xbf16>
+    %d = tile.dot %p, %z, %acc : tensor<128x64xbf16> * tensor<64x128xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  // CHECK-COUNT-2: mma_warps = array<i32: 8, 1>
+  // CHECK: schedule<stages = 4, copy = cp_async, in_flight = 0>
+  %acc = scf.for %i = %m to %n step %c64 iter_args(%acc = %half) -> tensor<128x128xf32> : i64 {
+    %y = tile.view_load %k[%c0, %i] : !tile.view<?x?xbf16, [1, ?]> -> tensor<128x64xbf16>
+    %s = tile.dot %x, %y, %none : tensor<128x128xbf16> * tensor<128x64xbf16> -> tensor<128x64xf32>
+    %p = arith.truncf %s : tensor<128x64xf32> to tensor<128x64xbf16>
+    %z = tile.view_load %v[%i, %c0] : !tile.view<?x?xbf16, [?, 1]> -> tensor<64x128xbf16>
+    %d = tile.dot %p, %z, %acc : tensor<128x64xbf16> * tensor<64x128xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  return %acc : tensor<128x128xf32>
+}
+}
+
+// -----
+
 // Nothing is known of base and strides: neither copy unit serves, and the remarks say why.
 
 module attributes {tilegpu.target = "sm_90a"} {

@@ -23,12 +23,13 @@ func.func @bulk(%v: tensor<64x64xbf16, #acc>,
 
 // A tile of a batch: the unit dimension is the copy's, not the memory's.
 // CHECK-LABEL: func.func @batch
-// CHECK: tilegpu.local_store %arg0
+// CHECK: %[[V:.*]] = tile.reshape %{{.*}} -> tensor<64x64xbf16
+// CHECK: tilegpu.local_store %[[V]]
 // CHECK: tilegpu.tma_store %{{.*}}, %arg1[%arg2, %arg2, %arg2] {tile_shape = array<i64: 1, 64, 64>}
 func.func @batch(%v: tensor<64x64xbf16, #acc>,
                  %c: !tile.view<?x?x?xbf16, [?, ?, 1]> {tile.divisible = 16 : i64, tile.strides_divisible = array<i64: 8, 8, 1>},
                  %i: i64) {
-  %r = tile.reshape %v : tensor<64x64xbf16, #acc> -> tensor<1x64x64xbf16, #acc3>
+  %r = tile.expand_dims %v, 0 : tensor<64x64xbf16, #acc> -> tensor<1x64x64xbf16, #acc3>
   tile.view_store %r, %c[%i, %i, %i] : tensor<1x64x64xbf16, #acc3>, !tile.view<?x?x?xbf16, [?, ?, 1]>
   return
 }
