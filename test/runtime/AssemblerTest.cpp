@@ -90,6 +90,16 @@ TEST(WithoutSpills, RetriesOnlyCodeThatSpillsAndKeepsTheBest) {
   EXPECT_EQ(lastWordOfEachRun({8}, 24, 8), Words{"first"}) << "the limit was asked for";
 }
 
+TEST(WithoutSpills, LeavesOutTheRetriesThatCannotSaveWhatSpillsMuch) {
+  const std::string level = "--register-usage-level=10", whole = "--minnctapersm=1";
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(lastWordOfEachRun({1020, 1000, 900}, 0, 900), (Words{"first", level, whole}));
+  EXPECT_EQ(lastWordOfEachRun({1024, 900}, 0, 900), (Words{"first", whole}));
+  EXPECT_EQ(lastWordOfEachRun({8188, 9000}, 0, 8188), (Words{"first", whole}));
+  EXPECT_EQ(lastWordOfEachRun({8192}, 0, 8192), Words{"first"});
+  EXPECT_EQ(lastWordOfEachRun({24452}, 0, 24452), Words{"first"});
+}
+
 using Make = std::unique_ptr<Assembler> (*)(std::string &why);
 
 class RealAssembler : public ::testing::TestWithParam<std::pair<const char *, Make>> {

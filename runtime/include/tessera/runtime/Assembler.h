@@ -59,7 +59,8 @@ std::vector<std::string> ptxasOptions(const std::string &target, int maxRegister
 /// What `run` makes of `options`; where that spills although no register limit was asked for, the
 /// first of two retries that does not, or else the one that spills least. As a whole program a
 /// kernel is compiled for occupancy, and a few bytes are spilled to stay below a step in it; the
-/// retries make registers matter more than occupancy.
+/// retries make registers matter more than occupancy. Code that spills so much that a retry cannot
+/// save it, a kilobyte a thread for the first retry and eight for the second, is not retried.
 Assembled withoutSpills(std::vector<std::string> options, int maxRegisters,
                         const std::function<Assembled(const std::vector<std::string> &)> &run);
 
