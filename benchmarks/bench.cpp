@@ -13,7 +13,7 @@
 #include "kernels/pointwise.h"
 #include "kernels/rows.h"
 #include "runtime/src/ThreadPool.h"
-#include "runtime/tools/Arrays.h"
+#include "runtime/tools/Attention.h"
 #include "runtime/tools/OutputFile.h"
 #include "tessera/runtime/Measure.h"
 
@@ -197,6 +197,56 @@ template <class T> void rows(Bench &bench, std::int64_t rows, std::int64_t cols)
     bench.record(names[i].first + shape, names[i].second, timings[i], bytes, false, &timings[0]);
 }
 
+/// Attention of a sequence to itself in bf16; the work is what the mask leaves.
+void attention(Bench &bench, const tools::AttentionShape &shape) {
+  using T = BFloat16;
+  tools::RunContext context{.stream = bench.stream, .seed = 4};
+  const auto size = std::size_t(shape.size());
+  const auto q = tools::makeInput<T>(context, 0, size), k = tools::makeInput<T>(context, 1, size),
+             v = tools::makeInput<T>(context, 2, size);
+  const std::size_t sets = setsFor(3 * size * sizeof(T));
+  std::vector<Buffer<T>> inputs;
+  for (std::size_t i = 0; i < sets; ++i)
+    for (const std::vector<T> *values : {&q, &k, &v})
+      inputs.emplace_back(bench.stream, *values);
+  Buffer<T> out(size);
+  const std::string name = fmt::format("attention {}x{}x{}x{} bf16{}", shape.batch, shape.heads,
+                                       shape.rows, shape.width, shape.causal ? " causal" : "");
+  std::vector<std::string> names;
+  std::vector<std::function<void(std::size_t)>> launches;
+  auto add = [&](const std::string &contender, kernels::AttentionConfig tile, Options options) {
+    const auto fast = kernels::attention<T>.with(tile, shape.causal, options);
+    launches.push_back([&, fast](std::size_t i) {
+      auto in = [&](std::size_t which) {
+        return tools::viewOf<const T>(inputs[i % sets * 3 + which].data(), shape);
+      };
+      fast(bench.stream, in(0), in(1), in(2), tools::viewOf<T>(out.data(), shape), shape.scale());
+    });
+    names.push_back(contender);
+    out.poison(bench.stream);
+    launches.back()(0);
+    const auto comparison = tools::compareAttention(shape, q, k, v, out.toVector(bench.stream));
+    if (!(comparison.relativeError() <= 2 * tools::toleranceOf(dtypeOf<T>)))
+      throw Error(fmt::format("{}, {}: the result is wrong by {:.1e}", name, contender,
+                              comparison.relativeError()));
+  };
+  const auto [tile, options] =
+      tools::chooseAttention(dtypeOf<T>, shape.width, bench.stream.device().target());
+  add("tessera", tile, options);
+  if (bench.sweep)
+    for (auto [rows, columns, warps, stages] : {std::tuple(128, 128, 8, 2),
+                                                {128, 64, 8, 2},
+                                                {128, 64, 8, 3},
+                                                {64, 64, 4, 2},
+                                                {64, 128, 4, 2},
+                                                {128, 128, 4, 2}})
+      add(fmt::format("{}x{} {}w {}s", rows, columns, warps, stages),
+          {.BM = rows, .BN = columns, .D = tile.D}, {.warps = warps, .stages = stages});
+  const auto timings = timeContenders(bench.stream, launches, bench.options());
+  for (std::size_t i = 0; i < timings.size(); ++i)
+    bench.record(name, names[i], timings[i], shape.flops(), true, &timings[0]);
+}
+
 void all(Bench &bench, const std::string &only) {
   std::string why;
   const auto cublas = bench::Cublas::open(bench.stream, why);
@@ -229,6 +279,15 @@ void all(Bench &bench, const std::string &only) {
   }
   if (wanted("matmul") && !gpu)
     matmul<float>(bench, nullptr, 1024, 1024, 1024, false, {.BM = 64, .BN = 128, .BK = 128}, {});
+  if (wanted("attention"))
+    for (const bool causal : {false, true}) {
+      if (!gpu) {
+        attention(bench, {1, 4, 1024, 64, causal});
+        continue;
+      }
+      attention(bench, {4, 16, 4096, 128, causal});
+      attention(bench, {1, 16, 16384, 128, causal});
+    }
 }
 
 } // namespace
@@ -237,8 +296,8 @@ int main(int argc, char **argv) {
   CLI::App app("Tessera's kernels beside their peers");
   std::string jsonPath, only, mode;
   app.add_option("--json", jsonPath, "results as JSON");
-  app.add_option("--only", only, "one group: pointwise, rows or matmul")
-      ->check(CLI::IsMember({"pointwise", "rows", "matmul"}));
+  app.add_option("--only", only, "one group: pointwise, rows, matmul or attention")
+      ->check(CLI::IsMember({"pointwise", "rows", "matmul", "attention"}));
   app.add_option("--mode", mode, "batched, burst (default) or sustained")
       ->check(CLI::IsMember({"batched", "burst", "sustained"}));
   bool sweep = false;

@@ -12,6 +12,8 @@ import random
 import time
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
 
 
 def burst(contenders, rounds=7):
@@ -91,6 +93,29 @@ def main():
         out = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
         record(f"matmul {m}x{n}x{k} bf16 NN", burst({"torch.mm": lambda i: torch.mm(a, b, out=out)}),
                2.0 * m * n * k, "TFLOP/s")
+
+    # As many FLOPs as the mask leaves: what tessera-bench counts, too.
+    for batch, heads, length, width in ((4, 16, 4096, 128), (1, 16, 16384, 128)):
+        size = batch * heads * length * width * 2
+        sets = copies(lambda: [torch.randn(batch, heads, length, width, device="cuda",
+                                           dtype=torch.bfloat16) for _ in range(3)], 3 * size)
+        n = len(sets)
+        for causal in (False, True):
+            pairs = length * (length + 1) // 2 if causal else length * length
+            contenders = {}
+            for name, backend in (("torch flash", SDPBackend.FLASH_ATTENTION),
+                                  ("torch cuDNN", SDPBackend.CUDNN_ATTENTION)):
+                def call(i, backend=backend):
+                    with sdpa_kernel(backend):
+                        scaled_dot_product_attention(*sets[i % n], is_causal=causal)
+                try:
+                    call(0)
+                    contenders[name] = call
+                except RuntimeError as error:
+                    print(f"{name} is not a contender: {error}", flush=True)
+            record(f"attention {batch}x{heads}x{length}x{width} bf16{' causal' if causal else ''}",
+                   burst(contenders), 4.0 * batch * heads * pairs * width, "TFLOP/s")
+        del sets
 
     if arguments.json:
         with open(arguments.json, "w") as file:

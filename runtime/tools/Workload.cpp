@@ -18,7 +18,7 @@ namespace tessera::tools {
 const std::vector<Workload> &workloads() {
   static const std::vector<Workload> all = [] {
     std::vector<Workload> list = pointwiseWorkloads();
-    for (auto &&more : {rowWorkloads(), matmulWorkloads()})
+    for (auto &&more : {rowWorkloads(), matmulWorkloads(), attentionWorkloads()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();

@@ -16,6 +16,7 @@ namespace tessera::tools {
 std::vector<Workload> pointwiseWorkloads();
 std::vector<Workload> rowWorkloads();
 std::vector<Workload> matmulWorkloads();
+std::vector<Workload> attentionWorkloads();
 
 /// Milliseconds that the image took to compile, all stages.
 double compileMsOf(const KernelImage &image);
