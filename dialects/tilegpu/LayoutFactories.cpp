@@ -134,6 +134,57 @@ LinearLayout LinearLayout::wgmmaOperandA(ArrayRef<std::int64_t> shape, unsigned 
 }
 
 //===----------------------------------------------------------------------===//
+// Transposition
+//===----------------------------------------------------------------------===//
+
+LinearLayout LinearLayout::transposing(ArrayRef<std::int64_t> shape, unsigned to,
+                                       unsigned elementBits, unsigned warps) {
+  assert(shape.size() == 2 && elementBits % 8 == 0 && llvm::isPowerOf2_32(warps) && "a matrix");
+  unsigned from = 1 - to;
+  // The next coordinate bits to hand out along each dimension.
+  std::int32_t next[2] = {1, 1};
+  std::vector<std::vector<std::int32_t>> registers, lanes, warpBits;
+  auto left = [&](unsigned d) { return next[d] < shape[d]; };
+  auto take = [&](unsigned d, std::vector<std::vector<std::int32_t>> &into) {
+    into.push_back({0, 0});
+    into.back()[d] = next[d];
+    next[d] *= 2;
+  };
+  while (left(to) && next[to] * elementBits < 128)
+    take(to, registers);
+  while (left(from) && next[from] * elementBits < 32)
+    take(from, registers);
+  // Lanes go along what is read. Eight of them write at once: rows next to each other have their
+  // chunks swizzled apart, but where a word holds several elements the lanes' rows lie too far
+  // from each other for that. They then differ in the chunk itself, in bits that are warps' too.
+  std::int32_t chunk = next[to];
+  bool spread = next[from] > 1;
+  for (unsigned lane = 0; lane < 5; ++lane) {
+    if (left(from)) {
+      take(from, lanes);
+      if (spread && lane < 3 && chunk < shape[to])
+        lanes.back()[to] = chunk;
+      chunk *= 2;
+    } else if (left(to)) {
+      take(to, lanes);
+    } else {
+      lanes.push_back({0, 0});
+    }
+  }
+  for (unsigned warp = 1; warp < warps; warp *= 2) {
+    if (left(to) || left(from))
+      take(left(to) ? to : from, warpBits);
+    else
+      warpBits.push_back({0, 0});
+  }
+  for (unsigned d : {to, from})
+    while (left(d))
+      take(d, registers);
+  return LinearLayout(
+      {{dim::reg.str(), registers}, {dim::lane.str(), lanes}, {dim::warp.str(), warpBits}}, shape);
+}
+
+//===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 

@@ -159,6 +159,13 @@ public:
   static LinearLayout wgmmaOperandA(llvm::ArrayRef<std::int64_t> shape, unsigned elementBits,
                                     llvm::ArrayRef<unsigned> warps);
 
+  /// A matrix on its way from memory with dimension 1 - `to` contiguous to memory with dimension
+  /// `to` contiguous, both `swizzled`: a thread reads 32-bit words of elements along the one and
+  /// writes vectors of 16 bytes along the other, as far as the extents go. Where rows and columns
+  /// have 128 bytes neither side has bank conflicts.
+  static LinearLayout transposing(llvm::ArrayRef<std::int64_t> shape, unsigned to,
+                                  unsigned elementBits, unsigned warps);
+
   //===--- Layouts of shared memory (LayoutFactories.cpp) --------------------===//
 
   /// Dense, dimension order[0] fastest.

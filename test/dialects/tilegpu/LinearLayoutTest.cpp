@@ -116,6 +116,28 @@ TEST(LinearLayout, SwizzlesMatchTheCopyEngine) {
     }
 }
 
+TEST(LinearLayout, TransposingReadsWordsAndWritesVectors) {
+  for (unsigned bits : {8u, 16u, 32u})
+    for (unsigned warps : {1u, 4u, 8u})
+      for (unsigned to : {0u, 1u})
+        for (std::int64_t rows : {1, 8, 32, 128, 256})
+          for (std::int64_t columns : {1, 16, 128}) {
+            LinearLayout layout = LinearLayout::transposing({rows, columns}, to, bits, warps);
+            EXPECT_TRUE(layout.isSurjective()) << layout.str();
+            EXPECT_EQ(layout.inSize(dim::lane), 32);
+            EXPECT_EQ(layout.inSize(dim::warp), std::int32_t(warps));
+            std::int64_t extents[] = {rows, columns};
+            EXPECT_GE(layout.consecutiveRegisters(to),
+                      std::min<std::int64_t>(extents[to], 128 / bits))
+                << layout.str();
+            if (extents[to] >= 128 / bits) {
+              EXPECT_GE(layout.consecutiveRegisters(1 - to),
+                        std::min<std::int64_t>(extents[1 - to], 32 / bits))
+                  << layout.str();
+            }
+          }
+}
+
 TEST(LinearLayout, BlockedRepeatsInRegistersAndDuplicatesSurplusThreads) {
   LinearLayout exact = LinearLayout::blocked({32, 64}, {1, 8}, {4, 8}, {4, 1}, {1, 0});
   EXPECT_EQ(exact.inSize(dim::reg), 16);
@@ -249,6 +271,23 @@ TEST(LinearLayout, RefusesWhatIsNotALayout) {
   EXPECT_EQ(error, "expected extents that are powers of two, got 3");
   EXPECT_FALSE(LinearLayout::get({{"register", {{4}}}}, {4}, error));
   EXPECT_EQ(error, "expected coordinates from 0 to 3, got 4");
+}
+
+TEST(SharedAccess, TranspositionHasNoConflicts) {
+  for (unsigned bits : {8u, 16u, 32u})
+    for (unsigned to : {0u, 1u})
+      for (std::int64_t panels : {1, 2}) {
+        std::int64_t extent = panels * 1024 / bits;
+        LinearLayout layout = LinearLayout::transposing({extent, extent}, to, bits, 4);
+        SharedAccess read = sharedAccess(
+            layout, LinearLayout::swizzled({extent, extent}, bits, 128, {1 - to, to}), bits);
+        SharedAccess written = sharedAccess(
+            layout, LinearLayout::swizzled({extent, extent}, bits, 128, {to, 1 - to}), bits);
+        EXPECT_EQ(read.vectorElements * bits, 32u) << layout.str();
+        EXPECT_EQ(written.vectorElements * bits, 128u) << layout.str();
+        EXPECT_TRUE(read.conflictFree()) << read.wavefronts << ": " << layout.str();
+        EXPECT_TRUE(written.conflictFree()) << written.wavefronts << ": " << layout.str();
+      }
 }
 
 TEST(SharedAccess, CountsBankConflicts) {
