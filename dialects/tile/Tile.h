@@ -45,6 +45,10 @@ inline constexpr llvm::StringLiteral argName = "tile.arg";
 mlir::Type withElementType(mlir::Type type, mlir::Type element);
 /// Element type of a tile, or the scalar type itself.
 mlir::Type elementTypeOf(mlir::Type type);
+/// Checks the element types of a matrix product, of tiles or of shared memory, as `tile.dot` states
+/// them; reported on `op`.
+mlir::LogicalResult verifyDotElements(mlir::Operation *op, mlir::Type a, mlir::Type b,
+                                      mlir::Type acc, bool anyUnsigned);
 /// What a pointer or a tile of pointers reads: `!tile.ptr<T>` -> T, tile of those -> tile of T.
 mlir::Type pointeeTypeOf(mlir::Type pointerLike);
 /// i1, in the shape (and encoding) of `type`.

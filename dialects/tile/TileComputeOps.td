@@ -12,19 +12,24 @@ include "dialects/tile/TileBase.td"
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product of two tiles plus an accumulator";
   let description = [{
-    `acc + a * b`, products and sums in the accumulator's type. An f32 dot is IEEE FMA unless
+    `acc + a * b`, products and sums in the accumulator's type; those of
+    i32 wrap around. An f32 dot is IEEE FMA unless
     `precision` asks for tf32 or three tf32 products.
 
     1. All operands have rank 2: MxK, KxN and MxN.
     2. `a` and `b` have one element type: f64, f32, f16, bf16 or i8.
     3. The accumulator is f64 for f64, i32 for i8, f32 for the rest.
     4. `precision` other than `ieee` needs f32 operands.
+    5. `unsigned_a` and `unsigned_b`, which say that the integers of `a` or `b` are 0 .. 255, need
+       i8 operands.
   }];
   let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$b, Tile_Tensor:$acc,
-    DefaultValuedAttr<Tile_PrecisionAttr, "::tessera::tile::Precision::ieee">:$precision);
+    DefaultValuedAttr<Tile_PrecisionAttr, "::tessera::tile::Precision::ieee">:$precision,
+    UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc oilist(`precision` `=` $precision)
+    $a `,` $b `,` $acc oilist(`precision` `=` $precision | `unsigned_a` $unsigned_a
+                              | `unsigned_b` $unsigned_b)
     attr-dict `:` type($a) `*` type($b) `->` type($result)
   }];
   let hasVerifier = 1;

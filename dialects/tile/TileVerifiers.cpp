@@ -308,6 +308,24 @@ LogicalResult ViewStoreOp::verify() {
 // Dot and reductions
 //===----------------------------------------------------------------------===//
 
+LogicalResult verifyDotElements(Operation *op, Type a, Type b, Type acc, bool anyUnsigned) {
+  if (a != b)
+    return op->emitOpError() << "expected 'a' and 'b' to have one element type, got " << a
+                             << " and " << b;
+  if (!a.isF64() && !a.isF32() && !a.isF16() && !a.isBF16() && !a.isInteger(8))
+    return op->emitOpError() << "expected 'a' and 'b' of f64, f32, f16, bf16 or i8, got " << a;
+  Builder builder(op->getContext());
+  Type sum = a.isF64()        ? Type(builder.getF64Type())
+             : a.isInteger(8) ? Type(builder.getI32Type())
+                              : Type(builder.getF32Type());
+  if (acc != sum)
+    return op->emitOpError() << "expected 'acc' of " << sum << " for operands of " << a << ", got "
+                             << acc;
+  if (anyUnsigned && !a.isInteger(8))
+    return op->emitOpError() << "expected i8 operands where one is unsigned, got " << a;
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType());
   auto b = cast<RankedTensorType>(getB().getType());
@@ -327,23 +345,11 @@ LogicalResult DotOp::verify() {
   if (acc.getShape() != ArrayRef<int64_t>(shape))
     return emitOpError() << "expected 'acc' to have shape " << text(shape) << ", got "
                          << text(acc.getShape());
-  // 2
+  // 2, 3, 5
   Type element = a.getElementType();
-  if (element != b.getElementType())
-    return emitOpError() << "expected 'a' and 'b' to have one element type, got " << element
-                         << " and " << b.getElementType();
-  bool known = element.isF64() || element.isF32() || element.isF16() || element.isBF16() ||
-               element.isInteger(8);
-  if (!known)
-    return emitOpError() << "expected 'a' and 'b' of f64, f32, f16, bf16 or i8, got " << element;
-  // 3
-  Builder builder(getContext());
-  Type sum = element.isF64()        ? Type(builder.getF64Type())
-             : element.isInteger(8) ? Type(builder.getI32Type())
-                                    : Type(builder.getF32Type());
-  if (acc.getElementType() != sum)
-    return emitOpError() << "expected 'acc' of " << sum << " for operands of " << element
-                         << ", got " << acc.getElementType();
+  if (failed(verifyDotElements(*this, element, b.getElementType(), acc.getElementType(),
+                               getUnsignedA() || getUnsignedB())))
+    return failure();
   // 4
   if (getPrecision() != Precision::ieee && !element.isF32())
     return emitOpError() << "expected f32 operands for precision '"

@@ -35,12 +35,19 @@ static LogicalResult verifyOneBuffer(Operation *op, MemDescType memory) {
   return success();
 }
 
-/// Shapes are MxK, KxN, MxN.
-static LogicalResult verifyDotShapes(Operation *op, Type a, Type b, Type acc) {
+static Type elementOf(Type type) {
+  if (auto memory = dyn_cast<MemDescType>(type))
+    return memory.getElementType();
+  return tile::elementTypeOf(type);
+}
+
+/// Shapes are MxK, KxN, MxN; element types those of tile.dot.
+template <class Op> static LogicalResult verifyDot(Op op) {
+  Type a = op.getA().getType(), b = op.getB().getType(), acc = op.getAcc().getType();
   ArrayRef<int64_t> shapes[] = {shapeOf(a), shapeOf(b), shapeOf(acc)};
   for (ArrayRef<int64_t> shape : shapes)
     if (shape.size() != 2)
-      return op->emitOpError() << "expected operands of rank 2, got shape " << text(shape);
+      return op.emitOpError() << "expected operands of rank 2, got shape " << text(shape);
   int64_t m = shapes[0][0], k = shapes[0][1], n = shapes[1][1];
   if (shapes[1][0] != k)
     return op->emitOpError() << "expected b of shape [" << k << ", N], got " << text(shapes[1]);
@@ -50,7 +57,8 @@ static LogicalResult verifyDotShapes(Operation *op, Type a, Type b, Type acc) {
   for (Type type : {a, b})
     if (auto memory = dyn_cast<MemDescType>(type); memory && failed(verifyOneBuffer(op, memory)))
       return failure();
-  return success();
+  return tile::verifyDotElements(op, elementOf(a), elementOf(b), elementOf(acc),
+                                 op.getUnsignedA() || op.getUnsignedB());
 }
 
 /// The tile is the view's, and the memdesc is the tile without some of its unit dimensions.
@@ -152,7 +160,7 @@ LogicalResult TmaStoreOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult WgmmaOp::verify() {
-  if (failed(verifyDotShapes(*this, getA().getType(), getB().getType(), getAcc().getType()))) // 2
+  if (failed(verifyDot(*this))) // 2, 4
     return failure();
   if (int64_t m = shapeOf(getA().getType())[0]; m % 64 != 0) // 2
     return emitOpError() << "expected M a multiple of 64, got " << m;
@@ -166,12 +174,8 @@ LogicalResult WgmmaWaitOp::verify() {
   return success();
 }
 
-LogicalResult MmaSyncOp::verify() {
-  return verifyDotShapes(*this, getA().getType(), getB().getType(), getAcc().getType()); // 2
-}
+LogicalResult MmaSyncOp::verify() { return verifyDot(*this); } // 2, 3
 
-LogicalResult FmaDotOp::verify() {
-  return verifyDotShapes(*this, getA().getType(), getB().getType(), getAcc().getType()); // 1
-}
+LogicalResult FmaDotOp::verify() { return verifyDot(*this); } // 1, 2
 
 } // namespace tessera::tilegpu

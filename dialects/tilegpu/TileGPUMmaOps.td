@@ -24,9 +24,10 @@ def TileGPU_WgmmaOp : TileGPU_Op<"wgmma", [AllTypesMatch<["acc", "result"]>,
        descriptor can say.
     2. Shapes are MxK, KxN, MxN; M is a multiple of 64 for each warp group.
     3. The accumulator's layout is the instruction's, for the kernel's warps.
+    4. Element types are those of `tile.dot`; `unsigned_a` and `unsigned_b` need i8 operands.
   }];
   let arguments = (ins TileGPU_TensorOrMemDesc:$a, TileGPU_MemDescType:$b, Tile_Tensor:$acc,
-                       Optional<I1>:$use_acc);
+                       Optional<I1>:$use_acc, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`if` $use_acc^)? attr-dict `:` type($a) `*` type($b) `->` type($result)
@@ -54,8 +55,10 @@ def TileGPU_MmaSyncOp : TileGPU_Op<"mma_sync", [Pure, AllTypesMatch<["acc", "res
   let description = [{
     1. Layouts are the instruction's fragments of a, b and the accumulator, repeated over the tile.
     2. Shapes are MxK, KxN, MxN.
+    3. Element types are those of `tile.dot`; `unsigned_a` and `unsigned_b` need i8 operands.
   }];
-  let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$b, Tile_Tensor:$acc);
+  let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$b, Tile_Tensor:$acc, UnitAttr:$unsigned_a,
+                       UnitAttr:$unsigned_b);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `*` type($b) `->` type($result)";
   let hasVerifier = 1;
@@ -64,8 +67,12 @@ def TileGPU_MmaSyncOp : TileGPU_Op<"mma_sync", [Pure, AllTypesMatch<["acc", "res
 def TileGPU_FmaDotOp : TileGPU_Op<"fma_dot", [AllTypesMatch<["acc", "result"]>,
     MemoryEffects<[MemRead]>]> {
   let summary = "acc + a * b by fused multiply-add, operands in shared memory";
-  let description = [{ 1. Shapes are MxK, KxN, MxN. }];
-  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, Tile_Tensor:$acc);
+  let description = [{
+    1. Shapes are MxK, KxN, MxN.
+    2. Element types are those of `tile.dot`; `unsigned_a` and `unsigned_b` need i8 operands.
+  }];
+  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, Tile_Tensor:$acc,
+                       UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `*` type($b) `->` type($result)";
   let hasVerifier = 1;

@@ -20,20 +20,22 @@ Trace::Maybe Trace::dot(const tessera_request &request) {
   if (left.size() != 2 || right.size() != 2 || left[1] != right[0])
     return error("expected tiles of MxK and KxN for ts::dot, got " + trace::describe(*a) + " and " +
                  trace::describe(*b));
-  if (a->dtype != b->dtype)
+  const DType dtype = a->dtype;
+  const auto isByte = [](DType type) { return type == DType::i8 || type == DType::u8; };
+  const bool bytes = isByte(dtype);
+  if (dtype != b->dtype && !(bytes && isByte(b->dtype)))
     return error("expected one dtype for both operands of ts::dot, got " + trace::describe(*a) +
                  " and " + trace::describe(*b));
-  const DType dtype = a->dtype;
   const bool known = dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 ||
-                     dtype == DType::bf16 || dtype == DType::i8;
+                     dtype == DType::bf16 || bytes;
   if (!known)
-    return error(std::string("expected f64, f32, f16, bf16 or i8 for ts::dot, got ") +
+    return error(std::string("expected f64, f32, f16, bf16, i8 or u8 for ts::dot, got ") +
                  spell(dtype));
   const auto precision = tile::Precision(request.integers[0]);
   if (precision != tile::Precision::ieee && dtype != DType::f32)
     return error(std::string("expected f32 operands for a dot with a precision, got ") +
                  spell(dtype));
-  const DType sum = dtype == DType::f64 ? DType::f64 : dtype == DType::i8 ? DType::i32 : DType::f32;
+  const DType sum = dtype == DType::f64 ? DType::f64 : bytes ? DType::i32 : DType::f32;
   const Extents shape{left[0], right[1]};
   Maybe accumulator;
   if (request.operands[2].kind == TESSERA_ABSENT) {
@@ -49,7 +51,8 @@ Trace::Maybe Trace::dot(const tessera_request &request) {
                    spell(sum) + ", got " + trace::describe(*accumulator));
   }
   return data(builder_.create<tile::DotOp>(loc(), accumulator->value.getType(), a->value, b->value,
-                                           accumulator->value, precision),
+                                           accumulator->value, precision, dtype == DType::u8,
+                                           b->dtype == DType::u8),
               sum);
 }
 

@@ -38,21 +38,23 @@ void LoopEmitter::emitDot(tile::DotOp op) {
   int64_t rows = typeC.getDimSize(0), columns = typeC.getDimSize(1), depth = typeA.getDimSize(1);
   Type operand = typeA.getElementType(), compute = dotComputeType(operand);
 
-  auto pack = [&](Value tile, int64_t offset) {
+  auto pack = [&](Value tile, int64_t offset, bool isUnsigned) {
     if (offset < 0)
       return slotOfValue(tile);
     Slot slot = slotAt(offset, cast<RankedTensorType>(tile.getType()).getShape(), compute);
     nest(slot.shape, innermostDim(slot.shape), tile, {}, {}, [&](const Index &index) {
       Value value = at(tile, index);
       if (operand.isInteger())
-        value = b.create<arith::ExtSIOp>(compute, value);
+        value = isUnsigned ? b.create<arith::ExtUIOp>(compute, value).getResult()
+                           : b.create<arith::ExtSIOp>(compute, value).getResult();
       else
         value = widen(b, b.getLoc(), value, operand);
       write(slot, linear(slot.shape, index), value);
     });
     return slot;
   };
-  Slot a = pack(op.getA(), tempOf(op, 0)), right = pack(op.getB(), tempOf(op, 1));
+  Slot a = pack(op.getA(), tempOf(op, 0), op.getUnsignedA()),
+       right = pack(op.getB(), tempOf(op, 1), op.getUnsignedB());
   Slot c = slotAt(slotOf(op, 0), typeC);
   evaluateInto(c, op.getAcc());
   bind(op.getResult(), c);

@@ -34,8 +34,9 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 namespace tessera::nvptx {
 
-/// PTX 8.3 has everything that is emitted and is taken by CUDA 12.3 and later.
-static constexpr const char *ptxFeature = "+ptx83";
+/// PTX 8.4 has everything that is emitted (wgmma of mixed signs, mma.sync of 8-bit floats) and is
+/// taken by CUDA 12.4 and later.
+static constexpr const char *ptxFeature = "+ptx84";
 
 /// The architectures that this LLVM knows and that have the instructions that are emitted.
 static std::vector<std::string> knownTargets(const llvm::MCSubtargetInfo &info) {

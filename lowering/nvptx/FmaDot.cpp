@@ -111,12 +111,13 @@ private:
 };
 
 /// An operand's element in the accumulator's type; exact in all cases the dialect allows.
-Value widened(FunctionLowering &lowering, Value value, Type to) {
+Value widened(FunctionLowering &lowering, Value value, Type to, bool isUnsigned) {
   Type from = value.getType();
   if (from == to)
     return value;
   if (isa<IntegerType>(to))
-    return lowering.create<LLVM::SExtOp>(to, value);
+    return isUnsigned ? Value(lowering.create<LLVM::ZExtOp>(to, value))
+                      : Value(lowering.create<LLVM::SExtOp>(to, value));
   return lowering.create<LLVM::FPExtOp>(to, value);
 }
 
@@ -141,9 +142,10 @@ LogicalResult lowerFmaDot(FunctionLowering &lowering, tilegpu::FmaDotOp op) {
 
   auto multiply = [&](Value k, ArrayRef<Value> into) {
     SmallVector<Value> left = a.load(a.stepOffset(k)), right = b.load(b.stepOffset(k));
-    for (auto *side : {&left, &right})
-      for (Value &value : *side)
-        value = widened(lowering, value, type);
+    for (Value &value : left)
+      value = widened(lowering, value, type, op.getUnsignedA());
+    for (Value &value : right)
+      value = widened(lowering, value, type, op.getUnsignedB());
     SmallVector<Value> sums(into);
     for (unsigned i = 0; i < step; ++i)
       for (auto [reg, sum] : llvm::enumerate(sums)) {

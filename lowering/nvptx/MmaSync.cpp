@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/nvptx/InlinePtx.h"
+#include "lowering/nvptx/MmaTypes.h"
 #include "lowering/nvptx/Words.h"
 
 using namespace mlir;
 
 namespace tessera::nvptx {
 
-/// Registers of an operand as 32-bit words, two 16-bit elements or one tf32 each.
+/// Registers of an operand as 32-bit words: four bytes, two 16-bit elements or one tf32 each.
 static SmallVector<Value> operandWords(FunctionLowering &lowering, Value operand) {
   ArrayRef<Value> elements = lowering.get(operand);
   SmallVector<Value> words;
@@ -25,13 +26,15 @@ static SmallVector<Value> operandWords(FunctionLowering &lowering, Value operand
   return words;
 }
 
-/// m16n8k16 (k8 for tf32) over all blocks. Registers are ordered as LinearLayout's factories say:
-/// of a, K before rows; of b, K before columns; of the accumulator, columns before rows.
+/// m16n8k16 (k8 for tf32, k32 for bytes) over all blocks. Registers are ordered as LinearLayout's
+/// factories say: of a, K before rows; of b, K before columns; of the accumulator, columns before
+/// rows.
 static LogicalResult lowerMmaSync(FunctionLowering &lowering, tilegpu::MmaSyncOp op) {
   auto aType = cast<RankedTensorType>(op.getA().getType());
   Type element = aType.getElementType();
-  if (!element.isBF16() && !element.isF16() && !element.isF32())
-    return op.emitOpError() << "expected bf16, f16 or tf32 operands, got " << element;
+  std::optional<MmaTypes> types = MmaTypes::of(element, op.getUnsignedA(), op.getUnsignedB());
+  if (!types)
+    return op.emitOpError() << "expected operands that mma.sync multiplies, got " << element;
   int64_t instrK = 256 / element.getIntOrFloatBitWidth();
   unsigned steps = aType.getDimSize(1) / instrK;
   SmallVector<Value> a = operandWords(lowering, op.getA()), b = operandWords(lowering, op.getB());
@@ -41,12 +44,16 @@ static LogicalResult lowerMmaSync(FunctionLowering &lowering, tilegpu::MmaSyncOp
     return op.emitOpError() << "expected operands and accumulator over one grid of warps, got "
                             << a.size() << ", " << b.size() << " and " << acc.size()
                             << " registers";
-  std::string type = element.isBF16() ? "bf16" : element.isF16() ? "f16" : "tf32";
-  std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instrK) + ".row.col.f32." + type +
-                     "." + type +
-                     ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
-                     "{$10, $11, $12, $13};";
-  SmallVector<Type> types(4, lowering.builder.getF32Type());
+  std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instrK) + ".row.col" +
+                     types->suffix() + "." + types->acc +
+                     " {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};";
+  Type accType = lowering.registerType(op.getAcc().getType());
+  SmallVector<Type> results(4, accType);
+  std::string out = "=" + constraintOf(accType).str();
+  std::string constraints = out;
+  for (unsigned i = 1; i < 4; ++i)
+    constraints += "," + out;
+  constraints += ",r,r,r,r,r,r,0,1,2,3";
   for (unsigned step = 0; step < steps; ++step)
     for (unsigned row = 0; row < rows; ++row)
       for (unsigned column = 0; column < columns; ++column) {
@@ -55,8 +62,7 @@ static LogicalResult lowerMmaSync(FunctionLowering &lowering, tilegpu::MmaSyncOp
         llvm::append_range(operands, ArrayRef(a).slice((row * steps + step) * 4, 4));
         llvm::append_range(operands, ArrayRef(b).slice((column * steps + step) * 2, 2));
         llvm::append_range(operands, mine);
-        llvm::copy(emitPtx(lowering, text, "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3", types, operands),
-                   mine.begin());
+        llvm::copy(emitPtx(lowering, text, constraints, results, operands), mine.begin());
       }
   lowering.set(op.getResult(), acc);
   return success();

@@ -65,13 +65,14 @@ LinearLayout byteOffsets(const LinearLayout &registers, tilegpu::MemDescType mem
 }
 
 //===----------------------------------------------------------------------===//
-// Matrices of 8x8
+// Matrices of 8 rows of 16 bytes
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// How ldmatrix or stmatrix can move a tile: by steps of `count` matrices.
 struct MatrixPlan {
-  unsigned count = 0; ///< 1, 2 or 4; 0: not possible
+  unsigned count = 0;  ///< 1, 2 or 4; 0: not possible
+  unsigned packed = 1; ///< elements, and registers, of a 32-bit word
   bool transpose = false;
   /// Lane and warp -> byte offset of the row that the lane gives the address of, the step's part
   /// left out.
@@ -79,37 +80,48 @@ struct MatrixPlan {
 };
 } // namespace
 
-/// A matrix has eight rows of 16 consecutive bytes. Lane l holds the pair l % 4 of row l / 4; with
-/// .trans, rows and columns of what it holds are swapped. So the inputs (register bit 0, lane bits
-/// 0 and 1) and (lane bits 2, 3 and 4) are position in the row and row, or the other way round; the
-/// former go to bytes 2, 4 and 8, nothing else does. Register bits above choose matrices.
+/// A matrix has eight rows of 16 consecutive bytes. Lane l holds word l % 4 of row l / 4: the
+/// lowest register bits count through the word, lane bits 0 and 1 go to bytes 4 and 8, lane bits 2,
+/// 3 and 4 choose the row. With .trans, which is for 16-bit elements, rows and columns of what it
+/// holds are swapped: (register bit 0, lane bits 0 and 1) choose the row, and (lane bits 2, 3 and
+/// 4) go to bytes 2, 4 and 8. Nothing else may land inside a row. Register bits above choose
+/// matrices.
 static MatrixPlan planMatrices(const LinearLayout &bytes, Type element) {
   MatrixPlan plan;
-  if (element.getIntOrFloatBitWidth() != 16 || bytes.inBits(dim::lane) != 5 ||
-      bytes.inBits(dim::reg) < 1 || bytes.freeMask(dim::reg) || bytes.freeMask(dim::lane))
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (bits != 8 && bits != 16 && bits != 32)
+    return plan;
+  unsigned wordBits = llvm::Log2_32(32 / bits);
+  if (bytes.inBits(dim::lane) != 5 || bytes.inBits(dim::reg) < wordBits ||
+      bytes.freeMask(dim::reg) || bytes.freeMask(dim::lane))
     return plan;
   auto image = [&](StringRef in, unsigned bit) { return bytes.basis(in, bit)[0]; };
-  std::vector<std::vector<int32_t>> pair{
-      {image(dim::reg, 0)}, {image(dim::lane, 0)}, {image(dim::lane, 1)}},
-      group{{image(dim::lane, 2)}, {image(dim::lane, 3)}, {image(dim::lane, 4)}},
-      inRow{{2}, {4}, {8}};
-  if (pair != inRow && group != inRow)
+  std::vector<std::vector<int32_t>> word,
+      group{{image(dim::lane, 2)}, {image(dim::lane, 3)}, {image(dim::lane, 4)}};
+  std::vector<std::vector<int32_t>> inRow;
+  for (unsigned bit = 0; bit < wordBits; ++bit)
+    word.push_back({image(dim::reg, bit)});
+  word.push_back({image(dim::lane, 0)}), word.push_back({image(dim::lane, 1)});
+  for (int32_t byte = bits / 8; byte < 16; byte *= 2)
+    inRow.push_back({byte});
+  if (word != inRow && (bits != 16 || group != inRow))
     return plan;
-  plan.transpose = pair != inRow;
+  plan.transpose = word != inRow;
   int32_t below = 0; // what else lands inside a row
-  for (const auto &vector : plan.transpose ? pair : group)
+  for (const auto &vector : plan.transpose ? word : group)
     below |= vector[0] & 15;
-  for (unsigned bit = 1; bit < bytes.inBits(dim::reg); ++bit)
+  for (unsigned bit = wordBits; bit < bytes.inBits(dim::reg); ++bit)
     below |= image(dim::reg, bit) & 15;
   for (unsigned bit = 0; bit < bytes.inBits(dim::warp); ++bit)
     below |= image(dim::warp, bit) & 15;
   if (below)
     return plan;
-  plan.count = 1u << std::min(2u, bytes.inBits(dim::reg) - 1);
+  plan.packed = 1u << wordBits;
+  plan.count = 1u << std::min(2u, bytes.inBits(dim::reg) - wordBits);
   // Lane l names row l % 8 of matrix l / 8.
-  std::vector<std::vector<int32_t>> lanes = plan.transpose ? pair : group, warps;
+  std::vector<std::vector<int32_t>> lanes = plan.transpose ? word : group, warps;
   for (unsigned bit = 0; bit < 2; ++bit)
-    lanes.push_back({2u << bit <= plan.count ? image(dim::reg, 1 + bit) : 0});
+    lanes.push_back({2u << bit <= plan.count ? image(dim::reg, wordBits + bit) : 0});
   for (unsigned bit = 0; bit < bytes.inBits(dim::warp); ++bit)
     warps.push_back({image(dim::warp, bit)});
   plan.rowAddress =
@@ -124,7 +136,7 @@ static void forEachStep(FunctionLowering &lowering, const MatrixPlan &plan,
   // The steps' registers beside the lanes that give the addresses.
   LinearLayout::Bases bases{{dim::reg.str(), {}}};
   SmallVector<int32_t> steps;
-  for (int32_t reg = 0; reg < bytes.inSize(dim::reg); reg += 2 * plan.count)
+  for (int32_t reg = 0; reg < bytes.inSize(dim::reg); reg += plan.packed * plan.count)
     steps.push_back(reg);
   for (auto &[name, vectors] : bytes.bases())
     if (name == dim::reg)
@@ -176,7 +188,8 @@ static LogicalResult lowerLocalStore(FunctionLowering &lowering, tilegpu::LocalS
       forEachStep(lowering, plan, bytes, base, [&](Value address, int32_t first) {
         SmallVector<Value> words;
         for (unsigned i = 0; i < plan.count; ++i)
-          words.push_back(packWords(lowering, registers.slice(first + 2 * i, 2)).front());
+          words.push_back(
+              packWords(lowering, registers.slice(first + plan.packed * i, plan.packed)).front());
         storeMatrix(lowering, address, words, plan.transpose);
       });
       return success();
@@ -214,8 +227,8 @@ static LogicalResult lowerLocalLoad(FunctionLowering &lowering, tilegpu::LocalLo
     forEachStep(lowering, plan, bytes, base, [&](Value address, int32_t first) {
       SmallVector<Value> words = loadMatrix(lowering, address, plan.count, plan.transpose);
       for (auto [i, word] : llvm::enumerate(words))
-        for (auto [j, value] : llvm::enumerate(unpackWords(lowering, word, element, 2)))
-          registers[first + 2 * i + j] = value;
+        for (auto [j, value] : llvm::enumerate(unpackWords(lowering, word, element, plan.packed)))
+          registers[first + plan.packed * i + j] = value;
     });
     lowering.set(op, registers);
     return success();

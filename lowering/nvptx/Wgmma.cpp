@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lowering/nvptx/InlinePtx.h"
+#include "lowering/nvptx/MmaTypes.h"
 #include "lowering/nvptx/Words.h"
 #include "lowering/tilegpu/SharedTiles.h"
 
@@ -74,8 +75,10 @@ public:
   LogicalResult run() {
     auto b = cast<tilegpu::MemDescType>(op.getB().getType());
     element = b.getElementType();
-    if (!element.isBF16() && !element.isF16() && !element.isF32())
-      return op.emitOpError() << "expected bf16, f16 or tf32 operands, got " << element;
+    std::optional<MmaTypes> known = MmaTypes::of(element, op.getUnsignedA(), op.getUnsignedB());
+    if (!known)
+      return op.emitOpError() << "expected operands that wgmma multiplies, got " << element;
+    types = *known;
     instrK = 256 / element.getIntOrFloatBitWidth();
     depth = b.getShape()[0];
     // The registers of one instruction: pairs of columns, rows 8 apart, then columns 8 apart.
@@ -105,8 +108,8 @@ public:
     } else {
       packA();
     }
-    if (element.isF32() && (bOperand.isTransposed() || aOperand.isTransposed()))
-      return op.emitOpError() << "expected tf32 operands to be contiguous along K";
+    if (!is16Bit() && (bOperand.isTransposed() || aOperand.isTransposed()))
+      return op.emitOpError() << "expected operands of " << element << " to be contiguous along K";
 
     emitPtx(lowering, "wgmma.fence.sync.aligned;", "", {}, {});
     SmallVector<Value> acc(lowering.get(op.getAcc()));
@@ -144,11 +147,14 @@ private:
     return bytes ? lowering.add(base, lowering.i64(bytes / 16)) : base;
   }
 
-  /// Two 16-bit elements a word: eight elements of a thread for each 64x16 block.
+  bool is16Bit() const { return element.getIntOrFloatBitWidth() == 16; }
+
+  /// Four words of a thread for each block of 64 rows by 32 bytes.
   void packA() {
     ArrayRef<Value> elements = lowering.get(op.getA());
-    for (size_t i = 0; i < elements.size(); i += 2)
-      aWords.push_back(packWords(lowering, elements.slice(i, 2)).front());
+    size_t packed = 32 / element.getIntOrFloatBitWidth();
+    for (size_t i = 0; i < elements.size(); i += packed)
+      aWords.push_back(packWords(lowering, elements.slice(i, packed)).front());
   }
 
   /// One instruction: accumulator block `block`, from `k`.
@@ -156,8 +162,9 @@ private:
     auto origin = layout.apply({{tilegpu::dim::reg, int32_t(block * registers)}});
     MutableArrayRef<Value> mine = acc.slice(block * registers, registers);
     std::string constraints, outputs = "{";
+    Type accType = mine.front().getType();
     for (unsigned i = 0; i < registers; ++i) {
-      constraints += "=f,";
+      constraints += "=" + constraintOf(accType).str() + ",";
       outputs += (i ? ", $" : "$") + std::to_string(i);
     }
     outputs += "}";
@@ -195,18 +202,20 @@ private:
       constraints += ",b";
       operands.push_back(scale.predicate);
     }
-    std::string type = element.isBF16() ? "bf16" : element.isF16() ? "f16" : "tf32";
     std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(instrN) + "k" +
-                       std::to_string(instrK) + ".f32." + type + "." + type + " " + outputs + ", " +
-                       a + ", " + b + ", " + p + ", 1, 1";
-    if (!element.isF32()) {
+                       std::to_string(instrK) + types.suffix() + " " + outputs + ", " + a + ", " +
+                       b + ", " + p;
+    // Signs of a and b, which integers do not have; then whether each is transposed, which only
+    // 16-bit elements can be.
+    if (isa<FloatType>(element))
+      text += ", 1, 1";
+    if (is16Bit()) {
       if (!aInRegisters)
         text += aOperand.isTransposed() ? ", 1" : ", 0";
       text += bOperand.isTransposed() ? ", 1" : ", 0";
     }
     SmallVector<Value> results =
-        emitPtx(lowering, text + ";", constraints,
-                SmallVector<Type>(registers, lowering.builder.getF32Type()), operands);
+        emitPtx(lowering, text + ";", constraints, SmallVector<Type>(registers, accType), operands);
     llvm::copy(results, mine.begin());
   }
 
@@ -242,6 +251,7 @@ private:
   tilegpu::WgmmaOp op;
   const LinearLayout &layout;
   Type element;
+  MmaTypes types;
   int64_t instrK = 16, depth = 0;
   unsigned instrN = 8, registers = 4;
   Operand aOperand, bOperand;

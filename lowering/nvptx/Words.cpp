@@ -48,6 +48,55 @@ static Value fromInteger(FunctionLowering &lowering, Value value, Type type) {
   return lowering.create<LLVM::BitcastOp>(type, value);
 }
 
+namespace {
+/// A byte that unpackWords took out of a 32-bit word.
+struct ByteOfWord {
+  Value word;
+  unsigned byte = 0;
+
+  static std::optional<ByteOfWord> of(Value element) {
+    auto extract = element.getDefiningOp<LLVM::ExtractElementOp>();
+    auto bitcast = extract ? extract.getVector().getDefiningOp<LLVM::BitcastOp>() : nullptr;
+    APInt position;
+    if (!bitcast || !bitcast.getArg().getType().isInteger(32) ||
+        !matchPattern(extract.getPosition(), m_ConstantInt(&position)))
+      return std::nullopt;
+    return ByteOfWord{bitcast.getArg(), unsigned(position.getZExtValue())};
+  }
+};
+} // namespace
+
+/// Four bytes that all come out of words, put together by byte permutations; null if they do not.
+/// A 4x4 transpose takes two of them a word, since words of it ask for the same first step.
+static Value permutedBytes(FunctionLowering &lowering, ArrayRef<Value> elements) {
+  SmallVector<ByteOfWord, 4> from;
+  for (Value element : elements) {
+    std::optional<ByteOfWord> byte = ByteOfWord::of(element);
+    if (!byte)
+      return {};
+    from.push_back(*byte);
+  }
+  auto same = [&](unsigned a, unsigned b) { return from[a].word == from[b].word; };
+  if (same(0, 1) && same(0, 2) && same(0, 3) && from[0].byte == 0 && from[1].byte == 1 &&
+      from[2].byte == 2 && from[3].byte == 3)
+    return from[0].word;
+  auto permute = [&](Value low, Value high, unsigned selector) {
+    return lowering.intrinsic("llvm.nvvm.prmt", lowering.builder.getI32Type(),
+                              {low, high, lowering.i32(selector)});
+  };
+  unsigned byte = from[0].byte;
+  if (llvm::all_of(from, [&](const ByteOfWord &other) { return other.byte == byte; })) {
+    unsigned halves = byte < 2 ? 0x5140 : 0x7362;
+    return permute(permute(from[0].word, from[1].word, halves),
+                   permute(from[2].word, from[3].word, halves), byte % 2 ? 0x7632 : 0x5410);
+  }
+  auto pair = [&](unsigned first) {
+    return permute(from[first].word, from[first + 1].word,
+                   from[first].byte | (4 + from[first + 1].byte) << 4);
+  };
+  return permute(pair(0), pair(2), 0x5410);
+}
+
 SmallVector<Value> packWords(FunctionLowering &lowering, ArrayRef<Value> elements) {
   Type type = elements.front().getType();
   auto [word, words] = wordsFor(lowering, type, elements.size());
@@ -64,7 +113,11 @@ SmallVector<Value> packWords(FunctionLowering &lowering, ArrayRef<Value> element
     // Bytes are put together by shifts: LLVM would make a vector of bytes of all words together,
     // and store that in parts.
     if (elementBytes(type) == 1) {
-      Value sum;
+      Value sum = perWord == 4 ? permutedBytes(lowering, part) : Value();
+      if (sum) {
+        packed.push_back(sum);
+        continue;
+      }
       for (auto [position, element] : llvm::enumerate(part)) {
         Value byte = lowering.create<LLVM::ZExtOp>(word, toInteger(lowering, element));
         if (position)

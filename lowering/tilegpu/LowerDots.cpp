@@ -36,12 +36,13 @@ bool isZeroTile(Value value) {
     return constant.getSplatValue<APInt>().isZero();
   }
   auto splat = value.getDefiningOp<tile::SplatOp>();
-  return splat && matchPattern(splat.getSource(), m_AnyZeroFloat());
+  return splat && (matchPattern(splat.getSource(), m_AnyZeroFloat()) ||
+                   matchPattern(splat.getSource(), m_Zero()));
 }
 
 class DotLowering {
 public:
-  explicit DotLowering(func::FuncOp func) : axes(analyseAxes(func)), builder(func) {}
+  explicit DotLowering(func::FuncOp func) : func(func), axes(analyseAxes(func)), builder(func) {}
 
   LogicalResult lower(tile::DotOp dot) {
     std::optional<MmaChoice> choice = MmaChoice::of(dot);
@@ -58,12 +59,14 @@ public:
       break;
     case MmaKind::mma_sync:
       result = builder.create<MmaSyncOp>(dot.getLoc(), acc.getType(), fragment(dot, *choice, 0),
-                                         fragment(dot, *choice, 1), acc);
+                                         fragment(dot, *choice, 1), acc, dot.getUnsignedA(),
+                                         dot.getUnsignedB());
       break;
     case MmaKind::fma: {
       // Rows of b and columns of a are read as vectors.
-      Value a = inShared(dot.getA(), 0), b = inShared(dot.getB(), 1);
-      result = builder.create<FmaDotOp>(dot.getLoc(), acc.getType(), a, b, acc);
+      Value a = inShared(dot, 0, 0), b = inShared(dot, 1, 1);
+      result = builder.create<FmaDotOp>(dot.getLoc(), acc.getType(), a, b, acc, dot.getUnsignedA(),
+                                        dot.getUnsignedB());
       break;
     }
     }
@@ -91,13 +94,14 @@ private:
     if (std::optional<LinearLayout> layout = registerOperandLayout(dot))
       a = converted(dot.getA(), withLayout(cast<RankedTensorType>(dot.getA().getType()), *layout));
     else
-      a = inShared(dot.getA(), 1);
-    Value b = inShared(dot.getB(), 0);
+      a = inShared(dot, 0, 1);
+    Value b = inShared(dot, 1, 0);
     // Nothing to add to: the first instruction overwrites the accumulator instead.
     Value useAcc;
     if (isZeroTile(acc))
       useAcc = builder.create<arith::ConstantOp>(dot.getLoc(), builder.getBoolAttr(false));
-    auto wgmma = builder.create<WgmmaOp>(dot.getLoc(), acc.getType(), a, b, acc, useAcc);
+    auto wgmma = builder.create<WgmmaOp>(dot.getLoc(), acc.getType(), a, b, acc, useAcc,
+                                         dot.getUnsignedA(), dot.getUnsignedB());
     return builder
         .create<WgmmaWaitOp>(dot.getLoc(), TypeRange(acc.getType()), ValueRange(wgmma.getResult()),
                              builder.getI32IntegerAttr(0))
@@ -112,12 +116,42 @@ private:
         withLayout(type, choice.operand(index, type.getShape(), type.getElementTypeBitWidth()));
     if (!DotOperand::trace(operand).load && !staged.count(operand))
       return converted(operand, wanted);
-    return builder.create<LocalLoadOp>(dot.getLoc(), wanted, inShared(operand, index == 0 ? 1 : 0));
+    return builder.create<LocalLoadOp>(dot.getLoc(), wanted,
+                                       inShared(dot, index, index == 0 ? 1 : 0));
   }
 
-  /// The operand in shared memory, swizzled. What is loaded keeps the order that it has in global
-  /// memory; a computed value is written with `preferredDim` contiguous.
-  Value inShared(Value operand, unsigned preferredDim) {
+  /// Operand `index` in shared memory, swizzled. What is loaded keeps the order that it has in
+  /// global memory if the instruction can read that; a computed value is written with
+  /// `preferredDim` contiguous.
+  Value inShared(tile::DotOp dot, unsigned index, unsigned preferredDim) {
+    Value operand = dot->getOperand(index);
+    // Before anything is staged: loads are recognised by their users.
+    bool turn = isTransposedOnTheWay(dot, index, axes);
+    Value memory = asLoaded(operand, preferredDim);
+    return turn ? transposed(operand, memory, preferredDim) : memory;
+  }
+
+  /// A copy of `memory` with dimension `dim` contiguous, made right after `memory` is there.
+  Value transposed(Value operand, Value memory, unsigned dim) {
+    Value &copy = turned[{memory, dim}];
+    if (copy)
+      return copy;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(memory);
+    auto from = cast<MemDescType>(memory.getType());
+    MemDescType to = swizzledMemDesc(from.getShape(), from.getElementType(), dim);
+    auto warps = func->getAttrOfType<IntegerAttr>(attr::numWarps);
+    auto type = RankedTensorType::get(from.getShape(), from.getElementType());
+    LinearLayout layout = LinearLayout::transposing(
+        from.getShape(), dim, type.getElementTypeBitWidth(), warps ? unsigned(warps.getInt()) : 4);
+    Location loc = operand.getLoc();
+    Value value = builder.create<LocalLoadOp>(loc, withLayout(type, layout), memory);
+    copy = builder.create<AllocOp>(loc, to, IntegerAttr());
+    builder.create<LocalStoreOp>(loc, value, copy);
+    return copy;
+  }
+
+  Value asLoaded(Value operand, unsigned preferredDim) {
     if (Value memory = staged.lookup(operand))
       return memory;
     DotOperand source = DotOperand::trace(operand);
@@ -165,9 +199,11 @@ private:
                                                load.getMask(), load.getOther());
   }
 
+  func::FuncOp func;
   tile::AxisAnalysis axes;
   OpBuilder builder;
   DenseMap<Value, Value> staged;
+  DenseMap<std::pair<Value, unsigned>, Value> turned;
   DenseMap<Operation *, Value> stagedLoads;
   SmallVector<Operation *> dead, chains;
 };

@@ -35,14 +35,34 @@ LinearLayout MmaChoice::operand(unsigned index, ArrayRef<int64_t> shape,
   return LinearLayout::mmaOperand(index, shape, elementBits, warps);
 }
 
+bool isTransposedOnTheWay(tile::DotOp dot, unsigned index, const tile::AxisAnalysis &axes) {
+  std::optional<MmaChoice> choice = MmaChoice::of(dot);
+  DotOperand source = DotOperand::trace(dot->getOperand(index));
+  unsigned reduction = index == 0 ? 1 : 0;
+  if (!choice || !source.load || source.contiguousOperandDim(axes) == reduction)
+    return false;
+  auto type = cast<RankedTensorType>(dot->getOperand(index).getType());
+  unsigned bits = type.getElementTypeBitWidth();
+  switch (choice->kind) {
+  case MmaKind::wgmma:
+    // The narrowest swizzle, without which a descriptor cannot say a transposed operand.
+    return bits != 16 || type.getDimSize(1 - reduction) * bits < 256;
+  case MmaKind::mma_sync:
+    // ldmatrix transposes pairs of bytes; words it need not, since a thread reads them one by one.
+    return bits == 8;
+  case MmaKind::fma:
+    return false;
+  }
+  llvm_unreachable("a kind of instruction");
+}
+
 std::optional<LinearLayout> registerOperandLayout(tile::DotOp dot) {
   std::optional<MmaChoice> choice = MmaChoice::of(dot);
   if (!choice || choice->kind != MmaKind::wgmma || DotOperand::trace(dot.getA()).load)
     return std::nullopt;
   auto type = cast<RankedTensorType>(dot.getA().getType());
-  // Warps along N would each need all of a: shared memory serves that better. Wider elements would
-  // need their K-major order in registers too.
-  if (choice->warps[1] != 1 || type.getElementTypeBitWidth() != 16)
+  // Warps along N would each need all of a: shared memory serves that better.
+  if (choice->warps[1] != 1 || type.getElementTypeBitWidth() > 16)
     return std::nullopt;
   return choice->operand(0, type.getShape(), type.getElementTypeBitWidth());
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "dialects/tilegpu/TileGPU.h"
+#include "lowering/tile/AxisAnalysis.h"
 
 namespace tessera::tilegpu {
 
@@ -36,6 +37,11 @@ struct MmaChoice {
   LinearLayout operand(unsigned index, llvm::ArrayRef<std::int64_t> shape,
                        unsigned elementBits) const;
 };
+
+/// Whether operand `index` of `dot` (0 or 1) is loaded with elements in a row that its instruction
+/// wants in a column, and cannot transpose while it reads them: then it is transposed on its way
+/// from the buffers that copies fill to a buffer of its own.
+bool isTransposedOnTheWay(tile::DotOp dot, unsigned index, const tile::AxisAnalysis &axes);
 
 /// The register layout that operand 0 of `dot` must have when it is not loaded and wgmma reads it
 /// from registers; nothing where the operand goes through shared memory.

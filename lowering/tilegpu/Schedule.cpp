@@ -7,6 +7,7 @@
 
 #include "lowering/tilegpu/Schedule.h"
 #include "lowering/tilegpu/DotOperands.h"
+#include "lowering/tilegpu/MmaLayouts.h"
 #include "lowering/tilegpu/TmaLegality.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -42,10 +43,12 @@ public:
     llvm::MapVector<Operation *, DotLoop> loops;
     llvm::DenseSet<Operation *> outside;
     func.walk([&](tile::DotOp dot) {
-      for (Value value : {dot.getA(), dot.getB()}) {
-        Operation *load = DotOperand::trace(value).load;
+      for (unsigned index : {0u, 1u}) {
+        Operation *load = DotOperand::trace(dot->getOperand(index)).load;
         if (!load)
           continue;
+        if (isTransposedOnTheWay(dot, index, axes))
+          outsideBytes += bytesOf(load);
         auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
         if (!loop) {
           if (outside.insert(load).second)
@@ -131,8 +134,9 @@ private:
   }
 
   /// Only one unbroken chain of wgmma may be in flight over a back edge (the assembler serialises
-  /// anything else), so a loop with two dots waits for each.
-  static bool canBeInFlight(DotLoop &loop) {
+  /// anything else), so a loop with two dots waits for each. An operand that is transposed on its
+  /// way lies in one buffer, which the next iteration writes.
+  bool canBeInFlight(DotLoop &loop) const {
     if (loop.dots.size() != 1 || loop.nestedDot)
       return false;
     tile::DotOp dot = loop.dots.front();
@@ -144,7 +148,10 @@ private:
       return false;
     OpOperand &use = *dot.getResult().use_begin();
     return isa<scf::YieldOp>(use.getOwner()) && use.getOperandNumber() == acc.getArgNumber() - 1 &&
-           DotOperand::trace(dot.getA()).load && DotOperand::trace(dot.getB()).load;
+           llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned index) {
+             return DotOperand::trace(dot->getOperand(index)).load &&
+                    !isTransposedOnTheWay(dot, index, axes);
+           });
   }
 
   LogicalResult schedule(DotLoop &loop) {
@@ -190,8 +197,10 @@ private:
     if (schedule.getInFlight() < 0 || schedule.getInFlight() > 1)
       return "expected 0 or 1 dots in flight, got " + std::to_string(schedule.getInFlight());
     if (schedule.getInFlight() == 1 && !canBeInFlight(loop))
-      return "a dot can only stay in flight if it is the loop's only one, is a wgmma, and its "
-             "accumulator is used by nothing else in the loop";
+      return "a dot can only stay in flight if it is the loop's only one, is a wgmma that reads "
+             "its "
+             "operands as they were loaded, and its accumulator is used by nothing else in the "
+             "loop";
     if (schedule.getInFlight() == 1 && schedule.getCopy() == CopyKind::sync)
       return "a dot in flight needs copies that are asynchronous too";
     if (schedule.getInFlight() == 1 && schedule.getStages() < 2)

@@ -47,47 +47,42 @@ struct DotShape {
     m = a.getDimSize(0), k = a.getDimSize(1), n = b.getDimSize(1);
     element = a.getElementType();
   }
-  bool is16Bit() const { return element.isF16() || element.isBF16(); }
 };
 
 class Selector {
 public:
-  Selector(func::FuncOp func, Target target, int64_t warps)
-      : target(target), warps(warps), axes(analyseAxes(func)) {}
+  Selector(Target target, int64_t warps) : target(target), warps(warps) {}
 
   void select(tile::DotOp dot) {
     DotShape shape(dot);
-    bool tf32 = shape.element.isF32() && dot.getPrecision() == tile::Precision::tf32;
     MmaChoice choice;
     std::string reason;
-    if ((shape.is16Bit() || tf32) && target.hasMmaSync()) {
-      reason = target.hasWgmma() ? whyNotWgmma(dot, shape) : "";
-      if (target.hasWgmma() && reason.empty()) {
+    if (!isForMatrixUnits(dot, shape)) {
+      if (dot.getPrecision() == tile::Precision::tf32x3)
+        reason = "precision tf32x3 is computed as IEEE f32, which is at least as precise";
+    } else if (!target.hasMmaSync()) {
+      reason = "the target has no matrix instruction for " + nameOf(shape.element);
+    } else {
+      std::string notWgmma = target.hasWgmma() ? whyNotWgmma(shape) : "";
+      if (target.hasWgmma() && notWgmma.empty()) {
         choice.kind = MmaKind::wgmma;
         unsigned groups = warps / 4;
         unsigned rows = std::min<int64_t>(groups, shape.m / 64);
         choice.warps[0] = rows * 4, choice.warps[1] = groups / rows;
         return choice.set(dot);
       }
-      if (std::string why = whyNotMmaSync(shape); why.empty()) {
+      reason = whyNotMmaSync(shape);
+      if (reason.empty()) {
         choice.kind = MmaKind::mma_sync;
         // Warps side by side along N would each need all of a's rows: where a is computed, and so
         // in registers, that is a trip through shared memory.
         bool rows = wantsWholeRows(dot.getResult()) || !DotOperand::trace(dot.getA()).load;
         splitWarps(shape, {16, 8}, rows, choice.warps);
         choice.set(dot);
-        if (!reason.empty())
-          dot.emitRemark() << "dot uses mma.sync, not wgmma: " << reason;
+        if (!notWgmma.empty())
+          dot.emitRemark() << "dot uses mma.sync, not wgmma: " << notWgmma;
         return;
-      } else {
-        reason = why;
       }
-    } else if (shape.is16Bit() || tf32) {
-      reason = "the target has no matrix instruction for " + nameOf(shape.element);
-    } else if (shape.element.isF32() && dot.getPrecision() == tile::Precision::tf32x3) {
-      reason = "precision tf32x3 is computed as IEEE f32, which is at least as precise";
-    } else if (shape.element.isInteger(8)) {
-      reason = "matrix instructions for i8 are not used";
     }
     splitWarps(shape, {4, 4}, wantsWholeRows(dot.getResult()), choice.warps);
     choice.set(dot);
@@ -102,8 +97,15 @@ private:
     return text;
   }
 
+  /// Whether the dot may be computed by matrix instructions: those of f32 do not round as IEEE
+  /// says.
+  static bool isForMatrixUnits(tile::DotOp dot, const DotShape &shape) {
+    return shape.element.getIntOrFloatBitWidth() <= 16 ||
+           (shape.element.isF32() && dot.getPrecision() == tile::Precision::tf32);
+  }
+
   /// Empty if wgmma can compute the dot.
-  std::string whyNotWgmma(tile::DotOp dot, const DotShape &shape) const {
+  std::string whyNotWgmma(const DotShape &shape) const {
     int64_t instrK = 256 / shape.element.getIntOrFloatBitWidth();
     if (warps % 4)
       return "it takes groups of 4 warps, and there are " + std::to_string(warps);
@@ -117,20 +119,6 @@ private:
     if (shape.m * shape.n / (warps * 32) > 240)
       return "the accumulator would take " + std::to_string(shape.m * shape.n / (warps * 32)) +
              " registers a thread; give the kernel more warps";
-    for (unsigned index : {0u, 1u}) {
-      Value operand = dot->getOperand(index);
-      DotOperand source = DotOperand::trace(operand);
-      unsigned reduction = index == 0 ? 1 : 0;
-      if (!source.load || source.contiguousOperandDim(axes) == reduction)
-        continue;
-      StringRef name = index == 0 ? "a" : "b";
-      if (!shape.is16Bit())
-        return ("operand " + name + " is not contiguous along K, as 32-bit elements must be").str();
-      if (cast<RankedTensorType>(operand.getType()).getDimSize(1 - reduction) < 16)
-        return ("operand " + name +
-                " has fewer than 16 contiguous elements and they are not along K")
-            .str();
-    }
     return {};
   }
 
@@ -175,7 +163,6 @@ private:
 
   Target target;
   int64_t warps;
-  tile::AxisAnalysis axes;
 };
 
 /// 8 warps where 4 would hold an accumulator of 128x128 elements or more, else 4.
@@ -206,7 +193,7 @@ struct TileGPUSelectMma : impl::TileGPUSelectMmaBase<TileGPUSelectMma> {
     }
     func->setAttr(attr::numWarps, Builder(func).getI32IntegerAttr(warps));
 
-    Selector selector(func, *target, warps);
+    Selector selector(*target, warps);
     func.walk([&](tile::DotOp dot) { selector.select(dot); });
     if (failed(selectSchedules(func, *target)))
       signalPassFailure();

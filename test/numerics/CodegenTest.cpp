@@ -150,6 +150,43 @@ TEST_P(NumericsCodegen, ProductsOf16BitFloats) {
   check.operator()<ts::Float16>();
 }
 
+/// Bytes along K (B by columns, as weights are stored) go straight to the matrix unit; across K
+/// they are transposed by byte permutations, and not one byte is moved alone.
+TEST_P(NumericsCodegen, ProductsOfBytes) {
+  const auto out = ts::view(somewhere<std::int32_t>(), {4096, 4096});
+  const auto check = [&]<class L, class R>(const char *types) {
+    for (bool alongK : {true, false}) {
+      const GemmConfig tile{128, hopper() ? 256 : 128, 128};
+      const auto a = ts::view(somewhere<const L>(), {4096, 4096});
+      const auto b =
+          ts::view(somewhere<const R>(), {4096, 4096}, {alongK ? 1 : 4096, alongK ? 4096 : 1});
+      const Image image =
+          compiled(target(), ts::kernels::matmul_bytes<L, R>.with(tile, {.warps = 8, .stages = 3}),
+                   a, b, out);
+      expectCleanAssembly(*image);
+      if (hopper()) {
+        expectPtxHas(*image, ("wgmma\\.mma_async\\.sync\\.aligned\\.m64n256k32\\.s32\\." +
+                              std::string(types))
+                                 .c_str());
+        expectPtxHas(*image, R"(cp\.async\.bulk\.tensor\.2d\.shared)");
+        expectPtxLacks(*image, R"(\bmma\.sync)");
+      } else {
+        expectPtxHas(*image, ("mma\\.sync\\.aligned\\.m16n8k32\\.row\\.col\\.s32\\." +
+                              std::string(types) + "\\.s32")
+                                 .c_str());
+        expectPtxHas(*image, R"(ldmatrix\.sync\.aligned\.m8n8\.x4)");
+      }
+      if (alongK)
+        expectPtxLacks(*image, R"(\bprmt\b)");
+      else
+        expectPtxHas(*image, R"(\bprmt\.b32)");
+      expectPtxLacks(*image, R"((ld|st)\.shared[.\w]*\.[bsu]8\b)");
+    }
+  };
+  check.operator()<std::int8_t, std::int8_t>("s8\\.s8");
+  check.operator()<std::uint8_t, std::int8_t>("u8\\.s8");
+}
+
 /// IEEE products of f32 are fused multiply-adds, from shared memory filled 16 bytes at a time.
 TEST_P(NumericsCodegen, ProductsOfFloats) {
   const Image image = product<float>(

@@ -28,11 +28,11 @@ struct Form {
 };
 
 /// C = A * B.
-template <class T>
-auto product = ts::kernel("product", [](ts::View<const T, 2> A, ts::View<const T, 2> B,
-                                        ts::View<Sum<T>, 2> C, ts::Static<Form> f) {
+template <class L, class R>
+auto product = ts::kernel("product", [](ts::View<const L, 2> A, ts::View<const R, 2> B,
+                                        ts::View<Sum<L>, 2> C, ts::Static<Form> f) {
   auto [m, n] = ts::tile_id(C, {f.BM, f.BN});
-  auto sum = ts::zeros<Sum<T>>({f.BM, f.BN});
+  auto sum = ts::zeros<Sum<L>>({f.BM, f.BN});
   for (auto k : ts::range(0, ts::cdiv(A.dim(f.transposeA ? 0 : 1), f.BK))) {
     auto a = f.transposeA ? ts::transpose(A.tile({k, m}, {f.BK, f.BM}).load())
                           : A.tile({m, k}, {f.BM, f.BK}).load();
@@ -49,8 +49,10 @@ template <class T> struct Matrix {
   Matrix(int rows, int cols, Random &random)
       : rows(rows), cols(cols), values(std::size_t(rows) * cols) {
     for (T &v : values)
-      v = as<T>(std::integral<T> ? Real(int(random() % 256) - 128)
-                                 : Real(std::normal_distribution<double>()(random)));
+      if constexpr (std::integral<T>)
+        v = T(random());
+      else
+        v = as<T>(std::normal_distribution<double>()(random));
   }
   Real operator()(int row, int col, bool transposed = false) const {
     return exactly(transposed ? values[std::size_t(col) * cols + row]
@@ -68,20 +70,22 @@ struct Problem {
 
 class NumericsDot : public Numerics {
 protected:
-  /// `unit` is the relative error of one product or sum.
-  template <class T> void check(const Problem &p, const Form &form, const ts::Options &options) {
+  template <class L, class R = L>
+  void check(const Problem &p, const Form &form, const ts::Options &options) {
     SCOPED_TRACE(::testing::Message()
                  << p.m << "x" << p.n << "x" << p.k << " in " << form.BM << "x" << form.BN << "x"
                  << form.BK << (form.transposeA ? " A^T" : "") << (form.transposeB ? " B^T" : "")
                  << " precision " << int(form.precision) << ", " << options.warps << " warps, "
                  << options.stages << " stages");
     const bool ta = form.transposeA, tb = form.transposeB;
-    const Matrix<T> a(ta ? p.k : p.m, ta ? p.m : p.k, random);
-    const Matrix<T> b(tb ? p.n : p.k, tb ? p.k : p.n, random);
-    const auto left = input<T>(a.values), right = input<T>(b.values);
-    const auto out = output<Sum<T>>(std::size_t(p.m) * p.n);
-    product<T>.with(form, options)(stream(), viewOf(left, a.rows, a.cols),
-                                   viewOf(right, b.rows, b.cols), ts::view(out.data(), {p.m, p.n}));
+    const Matrix<L> a(ta ? p.k : p.m, ta ? p.m : p.k, random);
+    const Matrix<R> b(tb ? p.n : p.k, tb ? p.k : p.n, random);
+    const auto left = input<L>(a.values);
+    const auto right = input<R>(b.values);
+    const auto out = output<Sum<L>>(std::size_t(p.m) * p.n);
+    product<L, R>.with(form, options)(stream(), viewOf(left, a.rows, a.cols),
+                                      viewOf(right, b.rows, b.cols),
+                                      ts::view(out.data(), {p.m, p.n}));
     const auto got = out.read();
     for (int i = 0; i != p.m; ++i)
       for (int j = 0; j != p.n; ++j) {
@@ -91,10 +95,11 @@ protected:
           sum += term;
           magnitude += std::abs(term);
         }
-        if constexpr (std::integral<T>) {
-          ASSERT_EQ(got[i * p.n + j], std::int32_t(sum)) << i << ", " << j;
+        if constexpr (std::integral<L>) {
+          ASSERT_EQ(got[i * p.n + j], std::int32_t(std::int64_t(sum))) << i << ", " << j;
         } else {
-          Real unit = std::ldexp(Real(p.k + 4), -Format<Sum<T>>::digits);
+          // The relative error of one product or sum.
+          Real unit = std::ldexp(Real(p.k + 4), -Format<Sum<L>>::digits);
           if (form.precision == ts::Precision::tf32)
             unit += 0x1p-10L; // both operands rounded to 11 digits
           if (form.precision == ts::Precision::tf32x3)
@@ -106,7 +111,7 @@ protected:
   }
 };
 
-using Dotted = TypeList<ts::Float16, ts::BFloat16, float, double, std::int8_t>;
+using Dotted = TypeList<ts::Float16, ts::BFloat16, float, double, std::int8_t, std::uint8_t>;
 
 TEST_P(NumericsDot, EveryLayoutOfTheOperands) {
   forEach(Dotted(), [&]<class T>() {
@@ -146,6 +151,35 @@ TEST_P(NumericsDot, PrecisionsOfF32) {
   for (ts::Precision precision : {ts::Precision::ieee, ts::Precision::tf32, ts::Precision::tf32x3})
     for (bool transposed : {false, true})
       check<float>({70, 90, 77}, {64, 64, 32, transposed, transposed, precision}, {.warps = 4});
+}
+
+/// Tiles that wgmma and mma.sync take, with operands along K and across, as views and the copy
+/// engine see them.
+TEST_P(NumericsDot, BytesOfEitherSign) {
+  const auto body = [&]<class L, class R>() {
+    for (bool transposeA : {false, true})
+      for (bool transposeB : {false, true})
+        for (const Form &form : {Form{64, 64, 32}, Form{128, 128, 128}, Form{16, 8, 32},
+                                 Form{64, 256, 64}, Form{8, 64, 16}})
+          check<L, R>({80, 136, 96}, {form.BM, form.BN, form.BK, transposeA, transposeB},
+                      {.warps = form.BM * form.BN >= 128 * 128 ? 8 : 4});
+  };
+  body.operator()<std::int8_t, std::int8_t>();
+  body.operator()<std::uint8_t, std::uint8_t>();
+  body.operator()<std::int8_t, std::uint8_t>();
+  body.operator()<std::uint8_t, std::int8_t>();
+}
+
+/// 255 * 255 is added 40000 times, which passes 2^31.
+TEST_P(NumericsDot, SumsOfBytesWrapAround) {
+  constexpr int k = 40000;
+  const Array<std::uint8_t> ones(std::size_t(64) * k, 255);
+  const auto in = input<std::uint8_t>(ones);
+  const auto out = output<std::int32_t>(64 * 64);
+  product<std::uint8_t, std::uint8_t>.with(Form{64, 64, 64, false, true}, {.warps = 4})(
+      stream(), viewOf(in, 64, k), viewOf(in, 64, k), ts::view(out.data(), {64, 64}));
+  for (std::int32_t value : out.read())
+    ASSERT_EQ(value, std::int32_t(std::uint32_t(255 * 255) * k));
 }
 
 //===----------------------------------------------------------------------===//

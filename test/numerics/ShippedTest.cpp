@@ -165,6 +165,32 @@ TEST_P(NumericsShipped, MatmulWithAndWithoutEpilogue) {
   forEach(Floats(), body);
 }
 
+TEST_P(NumericsShipped, MatmulOfBytes) {
+  const auto body = [&]<class L, class R>() {
+    for (const auto &[m, n, k] : products) {
+      SCOPED_TRACE(::testing::Message() << m << "x" << n << "x" << k);
+      const Array<L> a = anyMagnitude<L>(std::size_t(m) * k, random);
+      const Array<R> b = anyMagnitude<R>(std::size_t(k) * n, random);
+      const auto left = input<L>(a);
+      const auto right = input<R>(b);
+      const auto out = output<std::int32_t>(std::size_t(m) * n);
+      ts::kernels::matmul_bytes<L, R>.with({64, 64, 32})(
+          stream(), ts::view(static_cast<const L *>(left.data()), {m, k}),
+          ts::view(static_cast<const R *>(right.data()), {k, n}), ts::view(out.data(), {m, n}));
+      const auto got = out.read();
+      for (int i = 0; i != m; ++i)
+        for (int j = 0; j != n; ++j) {
+          std::int32_t sum = 0;
+          for (int l = 0; l != k; ++l)
+            sum += a[i * k + l] * b[l * n + j];
+          ASSERT_EQ(got[i * n + j], sum) << i << ", " << j;
+        }
+    }
+  };
+  body.operator()<std::int8_t, std::int8_t>();
+  body.operator()<std::uint8_t, std::int8_t>();
+}
+
 TESSERA_ON_BOTH_BACKENDS(NumericsShipped);
 
 } // namespace

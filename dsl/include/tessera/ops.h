@@ -218,8 +218,8 @@ TESSERA_ATOMIC_OP(atomic_xchg, 8)
 /// How a dot of f32 tiles is computed: fused multiply-adds, one pass of tf32, three of them.
 enum class Precision : std::uint8_t { ieee, tf32, tf32x3 };
 
-/// accumulator + a * b for a: MxK, b: KxN of one dtype. Accumulates in f32, f64 for f64, i32 for
-/// i8.
+/// accumulator + a * b for a: MxK, b: KxN of one dtype, or i8 and u8 in any mix. Accumulates in
+/// f32, f64 for f64, i32 (which wraps around) for i8 and u8.
 inline Value dot(Operand a, Operand b, Operand accumulator, Precision precision = Precision::ieee) {
   return detail::emit(TESSERA_DOT, a.where, {a, b, accumulator}, {std::int64_t(precision)});
 }

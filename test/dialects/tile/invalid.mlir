@@ -381,6 +381,14 @@ func.func @dot_precision(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
 }
 
 // -----
+// dot 5
+func.func @dot_unsigned(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
+  // expected-error@+1 {{expected i8 operands where one is unsigned, got 'f16'}}
+  %d = tile.dot %a, %a, %c unsigned_a : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  return
+}
+
+// -----
 // reduce 1
 func.func @reduce_nothing() {
   // expected-error@+1 {{expected at least one operand, got none}}

@@ -85,11 +85,13 @@ func.func @views(%p: !tile.ptr<bf16>, %n: i64) {
 
 // CHECK-LABEL: func.func @compute
 func.func @compute(%a: tensor<16x32xf32>, %b: tensor<32x8xf32>, %c: tensor<16x8xf32>,
-                   %i: tensor<16x8xi32>) {
+                   %i: tensor<16x8xi32>, %p: tensor<16x32xi8>, %q: tensor<32x8xi8>) {
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<16x32xf32> * tensor<32x8xf32> -> tensor<16x8xf32>
   %0 = tile.dot %a, %b, %c : tensor<16x32xf32> * tensor<32x8xf32> -> tensor<16x8xf32>
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision = tf32x3 : tensor<16x32xf32>
   %1 = tile.dot %a, %b, %c precision = tf32x3 : tensor<16x32xf32> * tensor<32x8xf32> -> tensor<16x8xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} unsigned_a unsigned_b : tensor<16x32xi8> * tensor<32x8xi8> -> tensor<16x8xi32>
+  %8 = tile.dot %p, %q, %i unsigned_a unsigned_b : tensor<16x32xi8> * tensor<32x8xi8> -> tensor<16x8xi32>
   // CHECK: tile.reduce(%{{.*}}, %{{.*}}) axis 1 : (tensor<16x8xf32>, tensor<16x8xi32>) -> (tensor<16xf32>, tensor<16xi32>) {
   // CHECK-NEXT: ^bb0(%[[X:.+]]: f32, %[[I:.+]]: i32, %[[Y:.+]]: f32, %[[J:.+]]: i32):
   // CHECK: tile.yield %{{.*}}, %{{.*}} : f32, i32

@@ -98,6 +98,17 @@ func.func @f(%m: !tilegpu.memdesc<16x16xf16, #s>, %acc: tensor<16x16xf32, #a>) {
 
 // -----
 
+// wgmma 4
+#s = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 0], [8, 0]]}>
+#a = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}>
+func.func @f(%m: !tilegpu.memdesc<16x16xi8, #s>, %acc: tensor<16x16xf32, #a>) {
+  // expected-error @+1 {{expected 'acc' of 'i32' for operands of 'i8', got 'f32'}}
+  %0 = tilegpu.wgmma %m, %m, %acc : !tilegpu.memdesc<16x16xi8, #s> * !tilegpu.memdesc<16x16xi8, #s> -> tensor<16x16xf32, #a>
+  return
+}
+
+// -----
+
 // wgmma_wait 1
 #a = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}>
 func.func @f(%acc: tensor<16x16xf32, #a>) {
@@ -118,10 +129,30 @@ func.func @f(%x: tensor<16x16xf16, #a>, %acc: tensor<16x8xf32>) {
 
 // -----
 
+// mma_sync 3
+#a = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}>
+func.func @f(%x: tensor<16x16xf16, #a>, %acc: tensor<16x16xf32, #a>) {
+  // expected-error @+1 {{expected i8 operands where one is unsigned, got 'f16'}}
+  %0 = tilegpu.mma_sync %x, %x, %acc {unsigned_b} : tensor<16x16xf16, #a> * tensor<16x16xf16, #a> -> tensor<16x16xf32, #a>
+  return
+}
+
+// -----
+
 // fma_dot 1
 #s = #tilegpu.layout<{offset = [[1], [2], [4], [8]]}>
 func.func @f(%m: !tilegpu.memdesc<16xf32, #s>, %acc: tensor<16x16xf32>) {
   // expected-error @+1 {{expected operands of rank 2, got shape [16]}}
   %0 = tilegpu.fma_dot %m, %m, %acc : !tilegpu.memdesc<16xf32, #s> * !tilegpu.memdesc<16xf32, #s> -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+// fma_dot 2
+#s = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 0], [8, 0]]}>
+func.func @f(%m: !tilegpu.memdesc<16x16xi8, #s>, %n: !tilegpu.memdesc<16x16xf32, #s>, %acc: tensor<16x16xi32>) {
+  // expected-error @+1 {{expected 'a' and 'b' to have one element type, got 'i8' and 'f32'}}
+  %0 = tilegpu.fma_dot %m, %n, %acc : !tilegpu.memdesc<16x16xi8, #s> * !tilegpu.memdesc<16x16xf32, #s> -> tensor<16x16xi32>
   return
 }

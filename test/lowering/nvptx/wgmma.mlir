@@ -7,6 +7,9 @@
 #rows128 = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]}>
 #columns = #tilegpu.layout<{offset = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0], [8, 1], [16, 2], [32, 4], [0, 8], [0, 16], [0, 32]]}>
 #ra = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
+#bytes = #tilegpu.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 0], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]}>
+#bytecolumns = #tilegpu.layout<{offset = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0], [0, 1], [16, 2], [32, 4], [0, 8], [0, 16], [0, 32]]}>
+#ra8 = #tilegpu.layout<{register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
 
 module attributes {tilegpu.target = "sm_90a"} {
 // Both along K (a by rows, b by columns): 128-byte swizzle (1 << 62), groups of 8 rows 1024 bytes
@@ -73,6 +76,34 @@ func.func @registers() attributes {tile.kernel, tilegpu.num_warps = 4 : i32} {
   %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
   %d = tilegpu.wgmma %a, %b, %zero : tensor<64x64xbf16, #ra> * !tilegpu.memdesc<64x64xbf16, #rows> -> tensor<64x64xf32, #acc>
   %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+  return
+}
+
+// Bytes: a step of K is 32 of them; the accumulator has integer registers and no signs to flip.
+// CHECK-LABEL: llvm.func @bytes
+// CHECK: "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 {{{.*}}}, $64, $65, 1;", "=r,=r,{{.*}},0,1,2,{{.*}},31,l,l,~{memory}"
+// CHECK: llvm.mlir.constant(2 : i64)
+// CHECK: wgmma.mma_async
+// CHECK-NOT: wgmma.mma_async
+// CHECK: "wgmma.wait_group.sync.aligned 0;", "=r,=r
+func.func @bytes() attributes {tile.kernel, tilegpu.num_warps = 4 : i32} {
+  %a = tilegpu.alloc {offset = 0 : i32} : !tilegpu.memdesc<64x64xi8, #bytes>
+  %b = tilegpu.alloc {offset = 8192 : i32} : !tilegpu.memdesc<64x64xi8, #bytecolumns>
+  %zero = arith.constant dense<0> : tensor<64x64xi32, #acc>
+  %d = tilegpu.wgmma %a, %b, %zero {unsigned_a} : !tilegpu.memdesc<64x64xi8, #bytes> * !tilegpu.memdesc<64x64xi8, #bytecolumns> -> tensor<64x64xi32, #acc>
+  %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xi32, #acc> -> tensor<64x64xi32, #acc>
+  return
+}
+
+// a in registers: four words of four bytes a step.
+// CHECK-LABEL: llvm.func @bytes_in_registers
+// CHECK: wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {{.*}} {$64, $65, $66, $67}, $68, 1;", {{.*}},r,r,r,r,l,
+func.func @bytes_in_registers() attributes {tile.kernel, tilegpu.num_warps = 4 : i32} {
+  %a = arith.constant dense<1> : tensor<64x64xi8, #ra8>
+  %b = tilegpu.alloc {offset = 0 : i32} : !tilegpu.memdesc<64x64xi8, #bytecolumns>
+  %zero = arith.constant dense<0> : tensor<64x64xi32, #acc>
+  %d = tilegpu.wgmma %a, %b, %zero : tensor<64x64xi8, #ra8> * !tilegpu.memdesc<64x64xi8, #bytecolumns> -> tensor<64x64xi32, #acc>
+  %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xi32, #acc> -> tensor<64x64xi32, #acc>
   return
 }
 }

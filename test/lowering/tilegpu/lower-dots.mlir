@@ -1,5 +1,9 @@
 // RUN: tessera-opt %s -split-input-file -tilegpu-lower-dots | FileCheck %s
 
+// Of bytes with K, dimension 0, contiguous; and on the way there.
+// CHECK-DAG: #[[ALONGK:.*]] = #tilegpu.layout<{offset = {{.}}[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0], [0, 1], [16, 2], [32, 4],
+// CHECK-DAG: #[[TURN:.*]] = #tilegpu.layout<{register = {{.}}[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2]], lane = {{.}}[16, 4], [32, 8], [0, 16], [0, 32], [16, 0]], warp = {{.}}[32, 0],
+
 #acc = #tilegpu.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]}>
 #a = #tilegpu.layout<{register = [[0, 32], [4, 0], [8, 0], [16, 0], [32, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[1, 0], [2, 0]]}>
 #at = #tilegpu.layout<{register = [[32, 0], [0, 4], [0, 8], [0, 16], [0, 32]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [[0, 1], [0, 2]]}>
@@ -79,4 +83,23 @@ func.func @fragments(%a: !tile.view<?x?xbf16, [?, 1]>, %b: !tile.view<?x?xbf16, 
   %d = tile.dot %x, %y, %acc {tilegpu.mma = #tilegpu.mma<mma_sync>, tilegpu.mma_warps = array<i32: 4, 1>}
       : tensor<64x64xbf16, #a> * tensor<64x64xbf16, #a> -> tensor<64x64xf32, #mma>
   return %d : tensor<64x64xf32, #mma>
+}
+
+// Instructions take bytes with K contiguous. b, whose rows go along N, is read in words along N and
+// written again in vectors along K, right after it was loaded.
+// CHECK-LABEL: func.func @bytes
+// CHECK: %[[A:.*]] = tilegpu.stage_view %arg0
+// CHECK: %[[B:.*]] = tilegpu.stage_view %arg1
+// CHECK: %[[WORDS:.*]] = tilegpu.local_load %[[B]] : {{.*}} -> tensor<64x64xi8, #[[TURN]]>
+// CHECK: %[[BK:.*]] = tilegpu.alloc : <64x64xi8, #[[ALONGK]]>
+// CHECK: tilegpu.local_store %[[WORDS]], %[[BK]]
+// CHECK: tilegpu.wgmma %{{.*}}, %[[BK]], %arg2 {unsigned_b}
+func.func @bytes(%a: !tile.view<?x?xi8, [?, 1]>, %b: !tile.view<?x?xi8, [?, 1]>,
+                 %acc: tensor<64x64xi32, #acc>, %i: i64) -> tensor<64x64xi32, #acc>
+    attributes {tilegpu.num_warps = 4 : i32} {
+  %x = tile.view_load %a[%i, %i] : !tile.view<?x?xi8, [?, 1]> -> tensor<64x64xi8, #a>
+  %y = tile.view_load %b[%i, %i] : !tile.view<?x?xi8, [?, 1]> -> tensor<64x64xi8, #a>
+  %d = tile.dot %x, %y, %acc unsigned_b {tilegpu.mma = #tilegpu.mma<wgmma>, tilegpu.mma_warps = array<i32: 4, 1>}
+      : tensor<64x64xi8, #a> * tensor<64x64xi8, #a> -> tensor<64x64xi32, #acc>
+  return %d : tensor<64x64xi32, #acc>
 }

@@ -126,7 +126,9 @@ module attributes {tilegpu.target = "sm_90a"} {
 // CHECK-LABEL: func.func @small
 func.func @small(%a: tensor<32x64xbf16>, %b: tensor<64x64xbf16>, %c: tensor<32x64xf32>,
                  %d: tensor<8x16xbf16>, %e: tensor<16x8xbf16>, %f: tensor<8x8xf32>,
-                 %g: tensor<64x16xf32>, %h: tensor<16x64xf32>, %i: tensor<64x64xf32>)
+                 %g: tensor<64x16xf32>, %h: tensor<16x64xf32>, %i: tensor<64x64xf32>,
+                 %j: tensor<64x32xi8>, %k: tensor<32x64xi8>, %l: tensor<64x64xi32>,
+                 %m: tensor<16x16xi8>, %n: tensor<16x16xi32>)
     attributes {tile.kernel, tile.num_warps = 4 : i32} {
   // expected-remark @+2 {{dot uses mma.sync, not wgmma: M is 32, not a multiple of 64}}
   // CHECK: #tilegpu.mma<mma_sync>
@@ -139,6 +141,11 @@ func.func @small(%a: tensor<32x64xbf16>, %b: tensor<64x64xbf16>, %c: tensor<32x6
   %2 = tile.dot %g, %h, %i : tensor<64x16xf32> * tensor<16x64xf32> -> tensor<64x64xf32>
   // CHECK: #tilegpu.mma<wgmma>
   %3 = tile.dot %g, %h, %i precision = tf32 : tensor<64x16xf32> * tensor<16x64xf32> -> tensor<64x64xf32>
+  // CHECK: #tilegpu.mma<wgmma>
+  %4 = tile.dot %j, %k, %l : tensor<64x32xi8> * tensor<32x64xi8> -> tensor<64x64xi32>
+  // expected-remark @+2 {{dot uses fused multiply-add, not a matrix instruction: the tile is smaller than 16x8x32}}
+  // CHECK: #tilegpu.mma<fma>
+  %5 = tile.dot %m, %m, %n unsigned_b : tensor<16x16xi8> * tensor<16x16xi8> -> tensor<16x16xi32>
   return
 }
 }
