@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lowering/nvptx/Lowering.h"
+#include "lowering/nvptx/InlinePtx.h"
 
 using namespace mlir;
 
@@ -39,6 +39,41 @@ static void unflatten(FunctionLowering &lowering, ValueRange values,
   }
 }
 
+/// Whether the accumulator `value` is what a chain of wgmma made of `argument`, waited for at the
+/// end: then it is in the argument's registers.
+static bool isInPlace(Value value, Value argument) {
+  while (value != argument) {
+    if (auto wait = value.getDefiningOp<tilegpu::WgmmaWaitOp>())
+      value = wait.getValues()[cast<OpResult>(value).getResultNumber()];
+    else if (auto wgmma = value.getDefiningOp<tilegpu::WgmmaOp>())
+      value = wgmma.getAcc();
+    else
+      return false;
+  }
+  return true;
+}
+
+/// What a loop's body hands to its next round as `arguments`. An accumulator that changes places
+/// there has to be copied. LLVM would rather do so between the wgmma and its wait, whose operands
+/// are tied, and the assembler serialises every wgmma of a kernel that reads an accumulator there:
+/// so the copy is one that LLVM does not know for a copy.
+static SmallVector<Value> flattenNext(FunctionLowering &lowering, ValueRange yielded,
+                                      ValueRange arguments) {
+  SmallVector<Value> all;
+  for (auto [value, argument] : llvm::zip_equal(yielded, arguments)) {
+    auto wait = value.getDefiningOp<tilegpu::WgmmaWaitOp>();
+    bool moves = wait && wait.getPending() == 0 && !isInPlace(value, argument);
+    for (Value part : lowering.get(value)) {
+      std::string constraint = constraintOf(part.getType()).str();
+      all.push_back(moves ? emitPtx(lowering, "mov.b32 $0, $1;",
+                                    "=" + constraint + "," + constraint, part.getType(), part)
+                                .front()
+                          : part);
+    }
+  }
+  return all;
+}
+
 /// header(iv, carried...): iv < upper ? body : exit(carried...). LLVM rotates it.
 static LogicalResult lowerFor(FunctionLowering &lowering, scf::ForOp op) {
   Value lower = lowering.scalar(op.getLowerBound()), upper = lowering.scalar(op.getUpperBound()),
@@ -66,7 +101,7 @@ static LogicalResult lowerFor(FunctionLowering &lowering, scf::ForOp op) {
     return failure();
   lowering.loc = op.getLoc();
   SmallVector<Value> next{lowering.add(induction, step, /*nsw=*/true)};
-  llvm::append_range(next, flatten(lowering, op.getBody()->getTerminator()->getOperands()));
+  llvm::append_range(next, flattenNext(lowering, op.getYieldedValues(), op.getRegionIterArgs()));
   lowering.branch(header, next);
 
   lowering.builder.setInsertionPointToStart(exit);
@@ -116,7 +151,8 @@ static LogicalResult lowerWhile(FunctionLowering &lowering, scf::WhileOp op) {
   if (failed(lowering.lowerBody(*op.getAfterBody())))
     return failure();
   lowering.loc = op.getLoc();
-  lowering.branch(before, flatten(lowering, op.getYieldOp()->getOperands()));
+  lowering.branch(before,
+                  flattenNext(lowering, op.getYieldOp().getOperands(), op.getBeforeArguments()));
 
   lowering.builder.setInsertionPointToStart(exit);
   unflatten(lowering, op.getResults(), exit->getArguments());

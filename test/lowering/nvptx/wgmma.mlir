@@ -106,4 +106,33 @@ func.func @bytes_in_registers() attributes {tile.kernel, tilegpu.num_warps = 4 :
   %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xi32, #acc> -> tensor<64x64xi32, #acc>
   return
 }
+
+// Accumulators that change places from round to round are copied after their wait; one that stays
+// is not.
+// CHECK-LABEL: llvm.func @rotated
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-NOT: mov.b32
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-NOT: mov.b32
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-64: "mov.b32 $0, $1;", "=f,f,~{memory}"
+// CHECK-NOT: mov.b32
+// CHECK: llvm.br
+func.func @rotated(%n: i64) attributes {tile.kernel, tilegpu.num_warps = 4 : i32} {
+  %a = tilegpu.alloc {offset = 0 : i32} : !tilegpu.memdesc<64x64xbf16, #rows>
+  %b = tilegpu.alloc {offset = 8192 : i32} : !tilegpu.memdesc<64x64xbf16, #rows>
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %zero, %q = %zero, %s = %zero) -> (tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) : i64 {
+    %d = tilegpu.wgmma %a, %b, %p : !tilegpu.memdesc<64x64xbf16, #rows> * !tilegpu.memdesc<64x64xbf16, #rows> -> tensor<64x64xf32, #acc>
+    %w = tilegpu.wgmma_wait 0 for %d : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    %e = tilegpu.wgmma %a, %b, %q : !tilegpu.memdesc<64x64xbf16, #rows> * !tilegpu.memdesc<64x64xbf16, #rows> -> tensor<64x64xf32, #acc>
+    %v = tilegpu.wgmma_wait 0 for %e : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    %f = tilegpu.wgmma %a, %b, %s : !tilegpu.memdesc<64x64xbf16, #rows> * !tilegpu.memdesc<64x64xbf16, #rows> -> tensor<64x64xf32, #acc>
+    %u = tilegpu.wgmma_wait 0 for %f : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
+    scf.yield %v, %w, %u : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
+  }
+  return
+}
 }
