@@ -15,6 +15,7 @@
 #include "lowering/nvptx/StageFiles.h"
 #include "lowering/tile/Pipeline.h"
 #include "lowering/tilegpu/Pipeline.h"
+#include "lowering/tilegpu/Schedule.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -80,6 +81,7 @@ private:
   void runPasses(llvm::function_ref<void(PassManager &)> build) {
     lowering::runPasses(module, image, "the GPU pipeline", build);
   }
+  void runTileGPUPasses();
   void prepare();
   /// Dumps a stage of the MLIR half, or takes its override.
   void passBy(StringRef stage);
@@ -102,6 +104,31 @@ void Compilation::passBy(StringRef stage) {
     module = *replaced;
   }
   dumpStage(spec.name, stage, [&] { return textOf(module, /*locations=*/true); });
+}
+
+/// How much shared memory a kernel takes beside the rings of its loops is known only in the end:
+/// where it is too much, the loops get a stage less and all is done again.
+void Compilation::runTileGPUPasses() {
+  OwningOpRef<ModuleOp> before = module.clone();
+  const size_t remarks = image.report.remarks.size();
+  for (;;) {
+    try {
+      return runPasses([](PassManager &m) { tilegpu::buildTileGPUPipeline(m); });
+    } catch (const CompileError &) {
+      func::FuncOp kernel = lowering::kernelOf(module, spec);
+      auto bytes = kernel->getAttrOfType<IntegerAttr>(tilegpu::attr::sharedBytes);
+      auto stages = kernel->getAttrOfType<IntegerAttr>(tilegpu::mostStagesAttr);
+      std::optional<tilegpu::Target> target = tilegpu::Target::parse(spec.target);
+      if (!bytes || !target || bytes.getInt() <= target->sharedLimit() || stages.getInt() < 2)
+        throw;
+      image.report.remarks.resize(remarks);
+      replaced = before->clone();
+      module = *replaced;
+      lowering::kernelOf(module, spec)
+          ->setAttr(tilegpu::stageLimitAttr,
+                    Builder(module.getContext()).getI32IntegerAttr(stages.getInt() - 1));
+    }
+  }
 }
 
 void Compilation::prepare() {
@@ -166,7 +193,7 @@ std::string Compilation::run(Stage last) {
     passBy("tile");
     if (last == Stage::tile)
       return textOf(module);
-    timed("tilegpu", [&] { runPasses([](PassManager &m) { tilegpu::buildTileGPUPipeline(m); }); });
+    timed("tilegpu", [&] { runTileGPUPasses(); });
   }
   passBy("tilegpu");
   if (last <= Stage::tilegpu)

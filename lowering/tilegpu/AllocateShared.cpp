@@ -178,11 +178,12 @@ struct AllocateShared : impl::TileGPUAllocateSharedBase<AllocateShared> {
       return signalPassFailure();
     Allocator allocator(func);
     int64_t total = allocator.allocate(target->sharedLimit());
+    // Where it is too much, too: whoever ran the pass may see that this is why it failed.
+    func->setAttr(attr::sharedBytes, IntegerAttr::get(IntegerType::get(&getContext(), 32), total));
     if (total > target->sharedLimit()) {
       reportTooMuch(func, allocator.all(), total, target->sharedLimit());
       return signalPassFailure();
     }
-    func->setAttr(attr::sharedBytes, IntegerAttr::get(IntegerType::get(&getContext(), 32), total));
   }
 
   /// At the line of the largest buffer, with a note for each other one that is not small.

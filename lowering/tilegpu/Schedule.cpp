@@ -67,6 +67,7 @@ public:
     for (auto &[op, loop] : loops)
       if (failed(schedule(loop)))
         return failure();
+    func->setAttr(mostStagesAttr, Builder(func).getI32IntegerAttr(mostStages));
     return success();
   }
 
@@ -183,6 +184,7 @@ private:
                                << why;
     }
     int64_t stages = chooseStages(loop, copy);
+    mostStages = std::max(mostStages, stages);
     int64_t inFlight = copy != CopyKind::sync && stages >= 2 && canBeInFlight(loop) ? 1 : 0;
     loop.loop->setAttr(attr::schedule,
                        ScheduleAttr::get(loop.loop.getContext(), stages, copy, inFlight));
@@ -222,6 +224,8 @@ private:
     if (asked)
       wanted = std::max<int64_t>(1, asked.getInt());
     int64_t fit = (target.sharedLimit() - reservedBytes - outsideBytes) / loop.stageBytes();
+    if (auto limit = func->getAttrOfType<IntegerAttr>(stageLimitAttr))
+      fit = std::min(fit, limit.getInt());
     if (asked && fit < wanted)
       loop.loop.emitRemark() << "loop has " << std::max<int64_t>(1, fit) << " stages, not "
                              << wanted << ": more do not fit into shared memory";
@@ -234,7 +238,7 @@ private:
   func::FuncOp func;
   const Target &target;
   tile::AxisAnalysis axes;
-  int64_t outsideBytes = 0;
+  int64_t outsideBytes = 0, mostStages = 1;
 };
 
 } // namespace

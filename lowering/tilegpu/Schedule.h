@@ -15,6 +15,12 @@ namespace tessera::tilegpu {
 /// Beside `tilegpu.schedule` on a loop: the author asked for this very schedule.
 inline constexpr llvm::StringLiteral pinnedAttr = "tilegpu.schedule_pinned";
 
+/// On a kernel, i32: the most stages that a loop may have. Set where a kernel has turned out to
+/// need more shared memory than there is.
+inline constexpr llvm::StringLiteral stageLimitAttr = "tilegpu.stage_limit";
+/// On a kernel, i32: the most stages that a loop has by the compiler's own choice.
+inline constexpr llvm::StringLiteral mostStagesAttr = "tilegpu.most_stages";
+
 /// Puts `tilegpu.schedule` on every loop that feeds dots from memory. A schedule that is there
 /// already, on the loop or (for all of its loops) on the function, is checked instead: one that
 /// cannot be carried out is an error at the loop.

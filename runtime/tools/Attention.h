@@ -50,7 +50,8 @@ inline AttentionChoice chooseAttention(DType dtype, std::int64_t width, const st
   if (target == "cpu")
     return {{.BM = 64, .BN = 128, .D = d}, {}};
   if (dtype == DType::f32)
-    return {{.BM = 64, .BN = d == 256 ? 16 : 32, .D = d}, {.warps = 8, .stages = 2}};
+    return {{.BM = d == 256 ? 32 : 64, .BN = d == 256 ? 16 : 32, .D = d},
+            {.warps = 8, .stages = 2}};
   if (target.starts_with("sm_90"))
     return {{.BM = 128, .BN = d == 256 ? 64 : 128, .D = d}, {.warps = 8, .stages = 2}};
   if (d == 256)

@@ -235,6 +235,22 @@ TEST_P(NumericsCodegen, Attention) {
     }
 }
 
+/// What a loop's rings leave of the shared memory is not known before everything else is placed:
+/// the loops get fewer stages, not the user an error.
+TEST_P(NumericsCodegen, FewerStagesRatherThanTooMuchSharedMemory) {
+  const auto in = ts::view(somewhere<const float>(), {1, 1, 4096, 128});
+  const auto out = ts::view(somewhere<float>(), {1, 1, 4096, 128});
+  const Image image = ts::kernels::attention<float>
+                          .with({64, 64, 128}, false, {.warps = 8, .stages = hopper() ? 3 : 2})
+                          .compileFor(target(), in, in, in, out, 0.1f);
+  EXPECT_LE(image->sharedBytes, hopper() ? 227u * 1024 : 163u * 1024);
+  ASSERT_FALSE(image->report.remarks.empty());
+  EXPECT_TRUE(image->report.remarks[0].ends_with(
+      hopper() ? "loop has 2 stages, not 3: more do not fit into shared memory"
+               : "loop has 1 stages, not 2: more do not fit into shared memory"))
+      << image->report.remarks[0];
+}
+
 INSTANTIATE_TEST_SUITE_P(For, NumericsCodegen, ::testing::Values("sm_80", "sm_90a"),
                          [](const auto &instance) { return std::string(instance.param); });
 
